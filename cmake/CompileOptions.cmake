@@ -1,0 +1,29 @@
+# Flags every target of this project gets.
+add_compile_options(-Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor -Wold-style-cast)
+# The virtual GPU must round exactly as PTX says: the compiler may not fuse a*b+c on its own.
+add_compile_options(-ffp-contract=off)
+
+# The interpreter's lane loops want wide vectors and a hardware fma. The build is for the machine it
+# runs on, so use the x86-64-v3 level where this machine has it.
+include(CheckCXXSourceRuns)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT CMAKE_CROSSCOMPILING)
+  check_cxx_source_runs("
+    int main() {
+      __builtin_cpu_init();
+      return __builtin_cpu_supports(\"avx2\") && __builtin_cpu_supports(\"fma\") &&
+             __builtin_cpu_supports(\"bmi2\") ? 0 : 1;
+    }" KERNEVO_HOST_IS_X86_64_V3)
+  if(KERNEVO_HOST_IS_X86_64_V3)
+    add_compile_options(-march=x86-64-v3)
+  endif()
+endif()
+
+if(KERNEVO_SANITIZE)
+  add_compile_options(-fsanitize=${KERNEVO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${KERNEVO_SANITIZE})
+endif()
+
+find_program(KERNEVO_CCACHE ccache)
+if(KERNEVO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${KERNEVO_CCACHE})
+endif()

@@ -1,0 +1,25 @@
+# One library per folder of src/kernevo, and one test program per tested folder.
+
+# kernevo_library(<folder> SOURCES ... [LINK ...] [LINK_PRIVATE ...])
+function(kernevo_library folder)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LINK_PRIVATE" ${ARGN})
+  add_library(kernevo_${folder} STATIC ${ARG_SOURCES})
+  target_include_directories(kernevo_${folder} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(kernevo_${folder} PUBLIC ${ARG_LINK} PRIVATE ${ARG_LINK_PRIVATE})
+endfunction()
+
+# kernevo_test(<name> LABEL <label> SOURCES ... LINK ... [SERIAL])
+# Registers every TEST of the program with CTest under the label.
+include(GoogleTest)
+function(kernevo_test name)
+  cmake_parse_arguments(ARG "SERIAL" "LABEL" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main GTest::gmock)
+  target_compile_definitions(${name} PRIVATE
+    KERNEVO_TEST_DATA="${CMAKE_CURRENT_SOURCE_DIR}"
+    KERNEVO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  if(ARG_SERIAL)
+    set(serial RUN_SERIAL TRUE)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 ${serial})
+endfunction()

@@ -1,0 +1,45 @@
+// What the toolchain made of a source: PTX, and the machine resources of each kernel in it.
+#pragma once
+
+#include "kernevo/base/result.h"
+#include "kernevo/base/units.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kernevo {
+
+struct KernelResources {
+  std::string name;      // as in the PTX (mangled)
+  std::string demangled; // as in the source
+  std::optional<int> registers;
+  std::optional<Bytes> static_shared;
+  std::optional<Bytes> constant;
+  std::optional<Bytes> stack;
+  std::optional<Bytes> spill_stores;
+  std::optional<Bytes> spill_loads;
+  std::optional<int> barriers;
+};
+
+struct Diagnostic {
+  enum class Severity { note, warning, error };
+  Severity severity = Severity::error;
+  Place place; // the user's file and line
+  std::string message;
+};
+
+struct Build {
+  bool ok = false;
+  bool syntax_error = false; // when not ok: the source does not parse, rather than does not type-check
+  std::string compiler;      // "NVRTC 13.2"
+  std::string architecture;  // "sm_80"
+  std::string ptx;
+  std::string ptx_hash;
+  std::string assembler;                  // "ptxas 13.2.86"; empty when it was not run
+  std::vector<KernelResources> resources; // every kernel of the module
+  std::vector<Diagnostic> diagnostics;
+  bool from_cache = false;
+};
+
+} // namespace kernevo

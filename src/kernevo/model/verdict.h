@@ -1,0 +1,70 @@
+// The judgement of one kernel: right or not, and if not, a diagnosis good enough to repair it from.
+#pragma once
+
+#include "kernevo/base/result.h"
+#include "kernevo/model/build.h"
+#include "kernevo/model/finding.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kernevo {
+
+enum class FaultClass { candidate, infrastructure, ambiguous };
+
+enum class FaultKind {
+  syntax_error,
+  semantic_compile_error,
+  interface_contract_error,   // launch, arguments or resources do not fit the task or the GPU
+  correctness_mismatch,       // ran cleanly, wrong numbers
+  memory_safety_error,        // out of bounds, misaligned, modified input
+  race_or_sync_error,         // data race, divergent barrier, deadlock
+  uninitialized_memory_error, // read before written, or an output never written
+  candidate_runtime_error,    // trap, assert, runaway, stack overflow, crash
+};
+
+enum class Rung { parse, compile, resources, small_shapes, hidden_shapes, real_shapes };
+
+// The first wrong element, or the worst one.
+struct Mismatch {
+  std::string buffer;
+  std::vector<std::int64_t> index;
+  double expected = 0;
+  double actual = 0;
+  double tolerance = 0;
+};
+
+// One run of the kernel on one shape with one set of inputs.
+struct CheckedCase {
+  std::string case_id;
+  std::string distribution;
+  std::uint64_t seed = 0;
+  bool hidden = false;
+  std::uint64_t blocks = 0;           // of all launches
+  std::uint64_t blocks_run = 0;       // fewer than blocks when sampled
+  std::uint64_t elements = 0;         // of all outputs
+  std::uint64_t elements_checked = 0; // compared with the oracle, point by point
+  double worst_error_ratio = 0;       // |error| / tolerance, largest over the elements
+};
+
+struct Verdict {
+  bool correct = false;
+  Rung rung = Rung::parse; // the rung that failed, or the last one climbed
+  std::optional<FaultClass> fault_class;
+  std::optional<FaultKind> fault;
+  std::string summary; // one sentence for people
+  std::vector<Diagnostic> diagnostics;
+  std::optional<Finding> finding; // what the virtual GPU saw
+  std::optional<Mismatch> mismatch;
+  std::optional<CheckedCase> failing_case;
+  std::vector<CheckedCase> cases;
+  std::vector<std::string> warnings; // trivial task, lower precision, infeasible target, ...
+};
+
+std::string_view name_of(FaultClass value);
+std::string_view name_of(FaultKind value);
+std::string_view name_of(Rung value);
+
+} // namespace kernevo

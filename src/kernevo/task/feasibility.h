@@ -1,0 +1,25 @@
+// The least time the roofline allows, and the warning for targets below it.
+#pragma once
+
+#include "kernevo/base/result.h"
+#include "kernevo/model/gpu.h"
+#include "kernevo/model/task.h"
+
+#include <optional>
+#include <string>
+
+namespace kernevo {
+
+struct Roofline {
+  double flops = 0;
+  double bytes = 0;
+  double least_us = 0;      // the larger of compute and memory time
+  bool compute_bound = false;
+};
+
+// Absent when the task has no work model.
+Result<std::optional<Roofline>> roofline(const Task& task, const Dims& dims, const Gpu& gpu);
+// "target 1.0 us is below the roofline: the A100 needs at least 440 us for ..." when it is.
+std::optional<std::string> target_warning(const Task& task, const Gpu& gpu);
+
+} // namespace kernevo

@@ -1,0 +1,52 @@
+// Source -> module: NVRTC (loaded at run time) or nvcc to PTX, ptxas for resources.
+#pragma once
+
+#include "kernevo/base/result.h"
+#include "kernevo/model/build.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kernevo {
+
+// Where the CUDA pieces are. Found by find_toolchain(): $KERNEVO_CUDA (a toolkit folder), the
+// project's own wheels (.deps/cuda/nvidia/cu13 beside the program's source or install prefix),
+// $CUDA_HOME, /usr/local/cuda, in that order.
+struct Toolchain {
+  std::filesystem::path root;
+  std::filesystem::path nvrtc;   // shared library; empty when absent
+  std::filesystem::path nvcc;    // empty when absent
+  std::filesystem::path ptxas;   // empty when absent
+  std::filesystem::path include; // cuda_fp16.h and friends
+  std::string version;           // "13.2"
+  std::string origin;            // for people: "wheels", "KERNEVO_CUDA", "/usr/local/cuda"
+};
+Result<Toolchain> find_toolchain();
+
+struct CompileRequest {
+  std::string source;
+  std::string file;                                          // name used in diagnostics and .loc
+  int first_line = 1;                                        // line of `file` where the source begins
+  std::string architecture = "sm_80";                        // or sm_90a
+  std::vector<std::pair<std::string, std::string>> macros;
+  std::vector<std::string> flags;                            // from @flags
+  std::optional<int> max_registers;
+  bool resources = true; // run ptxas
+};
+
+// Compiles, through the build cache. A source that does not compile is a Build with ok = false and
+// its diagnostics; Result errors are the machine's. Runs the compiler in this process: callers who
+// do not trust the source call it in a worker.
+Result<Build> compile(const Toolchain& toolchain, const CompileRequest& request);
+
+// The plain name of a mangled entry ("_Z6matmulPKf" -> "matmul").
+std::string plain_kernel_name(const std::string& mangled);
+
+// Oldest architecture the toolchain can compile for, at or above the wanted one: CUDA 13 has no
+// sm_70, so a V100's kernels are compiled for sm_75.
+std::string nearest_architecture(const Toolchain& toolchain, int compute_capability);
+
+} // namespace kernevo

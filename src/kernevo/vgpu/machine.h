@@ -1,0 +1,112 @@
+// The virtual GPU's public face: memory, modules, launches. Single-owner; launches use several cores
+// inside. Nothing here runs candidate code natively: PTX is interpreted, every access is checked.
+#pragma once
+
+#include "kernevo/base/result.h"
+#include "kernevo/model/finding.h"
+#include "kernevo/model/gpu.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kernevo::vgpu {
+
+struct Program; // a lowered module, see lower.h
+
+// Parses, verifies and lowers PTX text.
+Result<std::shared_ptr<const Program>> load_program(std::string_view ptx, const std::string& file);
+
+struct KernelInfo {
+  std::string name;      // mangled
+  std::string demangled; // "matmul(const float*, ...)" reduced to the plain name "matmul"
+  struct Parameter {
+    std::uint32_t offset = 0;
+    std::uint32_t size = 0;
+    bool is_float = false; // declared .f32 / .f64
+  };
+  std::vector<Parameter> parameters;
+  std::uint32_t parameter_bytes = 0;
+  std::uint64_t static_shared = 0;
+  std::size_t instructions = 0;
+};
+std::vector<KernelInfo> kernels_of(const Program& program);
+// By mangled name or, when that is unambiguous, by the plain name of the source.
+Result<KernelInfo> find_kernel(const Program& program, const std::string& name);
+
+using DevicePointer = std::uint64_t;
+
+struct AllocationOptions {
+  bool read_only = false;   // a store to it is a fault
+  bool initialized = true;  // false: reading a byte before it was written is a fault (sanitizer mode)
+};
+
+struct LaunchConfig {
+  std::string kernel;
+  std::array<std::uint32_t, 3> grid = {1, 1, 1};
+  std::array<std::uint32_t, 3> block = {1, 1, 1};
+  std::uint32_t dynamic_shared = 0;
+  bool cooperative = false;
+  std::vector<std::byte> parameters; // the parameter buffer, laid out as KernelInfo says
+  std::optional<int> registers_per_thread; // from ptxas, to enforce registers x threads
+  // Run only these blocks (linear index x + y*gx + z*gx*gy), in this order. Empty = all.
+  std::vector<std::uint64_t> only_blocks;
+};
+
+struct LaunchStatistics {
+  std::uint64_t blocks_run = 0;
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+};
+
+struct LaunchResult {
+  std::optional<Finding> fault; // the launch ended early because of this
+  std::string printed;          // what printf wrote, cut at the limit
+  bool output_flood = false;
+  LaunchStatistics statistics;
+};
+
+struct MachineOptions {
+  bool sanitize = false; // initialisation and race detection (bounds and alignment are always on)
+  int cores = 0;         // 0 = all; sanitize implies 1
+  std::uint64_t instruction_budget = 4'000'000'000; // warp instructions per launch
+  std::uint64_t memory_limit = std::uint64_t{16} << 30U; // of all allocations
+  std::size_t print_limit = 1U << 20U;
+  double seconds = 0; // wall-clock limit of a launch; 0 = none
+};
+
+class Machine {
+public:
+  Machine(Gpu gpu, MachineOptions options);
+  ~Machine();
+  Machine(Machine&&) noexcept;
+  Machine& operator=(Machine&&) noexcept;
+
+  // Device memory. `name` appears in findings. The content is zero, or poison when not initialised.
+  Result<DevicePointer> allocate(std::uint64_t bytes, const std::string& name,
+                                 AllocationOptions options = {});
+  // Uses existing memory (a shared mapping) as the allocation's storage; it must outlive the machine.
+  Result<DevicePointer> adopt(std::span<std::byte> storage, const std::string& name,
+                              AllocationOptions options = {});
+  void free(DevicePointer pointer);
+  std::span<std::byte> bytes(DevicePointer pointer); // the whole allocation's storage
+  // One flag per byte: written by a kernel since allocation. Only in sanitizer mode or when the
+  // allocation was made with initialized = false.
+  std::span<const std::uint8_t> written(DevicePointer pointer) const;
+
+  LaunchResult launch(const Program& program, const LaunchConfig& config);
+
+  const Gpu& gpu() const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+} // namespace kernevo::vgpu

@@ -1,0 +1,69 @@
+// Data races by happens-before. Threads of a warp are ordered by warp-level synchronisation, warps
+// of a block by barriers, blocks by strong (volatile, atomic, release/acquire) accesses to a common
+// address. Two accesses race when they touch the same byte, at least one writes, not both are
+// strong, they do not write the same value, and neither happens before the other. Reports are exact
+// for barriers; for strong accesses the detector assumes the needed fence is there, so it never
+// blames a correct program.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace kernevo::vgpu {
+
+struct Actor {
+  std::uint32_t block = 0; // linear block index
+  std::uint16_t warp = 0;
+  std::uint8_t lane = 0;
+  std::uint32_t instruction = 0; // opaque tag of the instruction, echoed in a report
+};
+
+enum class Touch : std::uint8_t { load, store, atomic };
+
+struct Race {
+  Actor first;
+  Touch first_touch = Touch::load;
+  Actor second; // the one being made now
+  Touch second_touch = Touch::store;
+  std::uint64_t offset = 0; // byte inside the region
+};
+
+class RaceDetector {
+public:
+  // Granule: the largest power of two (1..16) that divides every access the module makes; the
+  // detector keeps one cell per granule.
+  RaceDetector(std::uint64_t blocks_in_grid, std::uint32_t warps_per_block, std::uint32_t granule);
+  ~RaceDetector();
+
+  // A block starts or ends (its shared-memory cells are dropped).
+  void begin_block(std::uint32_t block, std::uint64_t shared_bytes);
+  void end_block(std::uint32_t block);
+
+  // `same_value`: the bytes written equal the bytes already there.
+  std::optional<Race> shared_access(const Actor& who, std::uint64_t offset, std::uint32_t size,
+                                    Touch touch, bool strong, bool same_value);
+  // `region` identifies the allocation; cells are made on first touch.
+  std::optional<Race> global_access(const Actor& who, std::uint64_t region, std::uint64_t region_bytes,
+                                    std::uint64_t offset, std::uint32_t size, Touch touch, bool strong,
+                                    bool same_value);
+
+  // Warp-level synchronisation among lanes of one warp (bar.warp.sync and every .sync intrinsic).
+  void warp_sync(std::uint32_t block, std::uint32_t warp);
+  // A barrier that these warps (bit set, warps 0..63) completed together: all before is ordered
+  // before all after.
+  void barrier(std::uint32_t block, std::uint64_t warps);
+  // One-sided synchronisation on an object (bar.arrive, mbarrier): release publishes what the warp
+  // has done, acquire takes what was published. `object` is any id unique within the block.
+  void release(std::uint32_t block, std::uint32_t warp, std::uint64_t object);
+  void acquire(std::uint32_t block, std::uint32_t warp, std::uint64_t object);
+  // All blocks of a cooperative launch passed a grid barrier needs no call: it is made of strong
+  // accesses.
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+} // namespace kernevo::vgpu
