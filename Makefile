@@ -1,0 +1,50 @@
+# make demo   set up, build, and run the main job on the examples
+# make test   set up, build, and run every test
+# The rest: build, bench, lint, format, fuzz, install, clean. Settings: JOBS, KERNEVO_CUDA.
+JOBS ?= $(shell nproc)
+PRESET ?= release
+BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 600
+
+.PHONY: help setup build demo test bench lint format fuzz install clean
+
+help:
+	@sed -n '1,3s/^# //p' Makefile
+
+setup:
+	@scripts/setup.sh build
+
+build: setup
+	@cmake --preset $(PRESET) --log-level=WARNING >/dev/null
+	@cmake --build --preset $(PRESET) --parallel $(JOBS)
+
+demo: build
+	@scripts/demo.sh $(BUILD)/kernevo
+
+test: build
+	@scripts/check_format.sh
+	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error --parallel $(JOBS)
+
+bench: build
+	@bench/run.sh $(BUILD)/kernevo
+
+lint:
+	@scripts/setup.sh build lint
+	@scripts/lint.sh
+
+format:
+	@scripts/setup.sh build lint
+	@git ls-files '*.cpp' '*.h' | xargs clang-format-19 -i
+
+fuzz:
+	@scripts/setup.sh build lint
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz --parallel $(JOBS)
+	@tests/fuzz/run.sh build-fuzz $(FUZZ_SECONDS)
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf build build-*

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# clang-format, clang-tidy and shellcheck over the whole tree; any finding fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/check_format.sh
+git ls-files '*.sh' .ci/run | xargs shellcheck
+cmake --preset tidy >/dev/null
+git ls-files 'src/*.cpp' 'tests/*.cpp' | grep -v '^tests/fuzz/' |
+  xargs -P "$(nproc)" -n 4 clang-tidy-19 -p build-tidy --quiet 2>&1 |
+  { grep -v -E '^[0-9]+ warnings? (generated|treated)' || true; } | tee build-tidy/lint.log
+! grep -q -E '(warning|error):' build-tidy/lint.log
+echo "lint: clean"
