@@ -43,6 +43,7 @@ struct Gpu {
   std::optional<double> fp16_tflops;        // outside tensor cores
   std::optional<double> tensor_fp16_tflops; // dense, fp32 accumulation; bf16 alike
   std::optional<double> tensor_tf32_tflops;
+  std::optional<double> tensor_fp64_tflops;
   std::optional<double> tensor_int8_tops;
   std::string source; // where the figures come from
 
