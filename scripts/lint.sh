@@ -8,5 +8,5 @@ cmake --preset tidy >/dev/null
 git ls-files 'src/*.cpp' 'tests/*.cpp' | grep -v '^tests/fuzz/' |
   xargs -P "$(nproc)" -n 4 clang-tidy-19 -p build-tidy --quiet 2>&1 |
   { grep -v -E '^[0-9]+ warnings? (generated|treated)' || true; } | tee build-tidy/lint.log
-! grep -q -E '(warning|error):' build-tidy/lint.log
+if grep -q -E '(warning|error):' build-tidy/lint.log; then exit 1; fi
 echo "lint: clean"

@@ -4,6 +4,7 @@
 #include "kernevo/base/result.h"
 #include "kernevo/base/units.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ struct Build {
   std::string ptx_hash;
   std::string assembler;                  // "ptxas 13.2.86"; empty when it was not run
   std::vector<KernelResources> resources; // every kernel of the module
+  // Template instantiations asked for by name ("reduce<256>") -> the name in the PTX.
+  std::map<std::string, std::string> lowered_names;
   std::vector<Diagnostic> diagnostics;
   bool from_cache = false;
 };

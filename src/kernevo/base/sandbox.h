@@ -1,0 +1,35 @@
+// What a worker process gives up before it touches a candidate. Layers are probed, and reported by
+// `kernevo doctor`: a layer this system lacks weakens the cage but does not stop the work, because
+// candidate code is never executed natively.
+#pragma once
+
+#include "kernevo/base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kernevo {
+
+enum class Confinement {
+  compile, // may read files, write its cache and run the assembler; no network, no tracing
+  execute, // memory and threads only: no files, no processes, no network
+};
+
+struct ProcessLimits {
+  std::uint64_t address_space = 0; // bytes; 0 = no limit
+  std::uint64_t cpu_seconds = 0;   // 0 = no limit
+  std::uint64_t file_bytes = 0;    // largest file it may write; 0 = no limit
+};
+
+// Applies limits, dies with the parent, forgoes new privileges, filters system calls. Irreversible.
+Result<void> confine_this_process(Confinement confinement, const ProcessLimits& limits);
+
+struct SandboxLayer {
+  std::string name;
+  bool available = false;
+  std::string detail;
+};
+std::vector<SandboxLayer> probe_sandbox();
+
+} // namespace kernevo
