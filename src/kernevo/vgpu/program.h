@@ -83,6 +83,30 @@ struct Code {
     ptx::Special special = ptx::Special::tid_x;
   };
   std::vector<SpecialSlot> specials;
+
+  // Addresses of names, known only when a launch has laid out memory.
+  enum class SymbolKind : std::uint8_t {
+    variable, // global, constant or shared: `symbol` is an index into Program::variables
+    local,    // this frame's own .local memory: `addend` is the offset inside the frame's part
+    param,    // the same for .param variables of the body and of a .func
+  };
+  struct SymbolSlot {
+    std::uint32_t offset = 0;
+    std::uint32_t size = 8;
+    SymbolKind kind = SymbolKind::variable;
+    std::uint32_t symbol = 0;
+    std::int64_t addend = 0;
+  };
+  std::vector<SymbolSlot> symbols;
+
+  std::uint32_t index = 0;      // of the function in the module
+  std::uint32_t first_tag = 0;  // race-detector tag of instruction 0
+  std::uint32_t local_bytes = 0; // per lane: .param variables, then .local variables
+  // Scheduling position of each op: loops are contiguous, everything else topological.
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> callees; // functions it may call directly or takes the address of
+  bool indirect_calls = false;
+  std::vector<std::uint32_t> shared_variables; // indices into Program::variables
 };
 
 } // namespace kernevo::vgpu

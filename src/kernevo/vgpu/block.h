@@ -1,0 +1,152 @@
+// A block in flight: its warps, their diverged parts, shared memory and barriers. A block is a
+// resumable state machine: run() makes some progress and returns.
+#pragma once
+
+#include "kernevo/vgpu/lower.h"
+#include "kernevo/vgpu/memory.h"
+#include "kernevo/vgpu/warp.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace kernevo::vgpu {
+
+struct LaunchState; // see launch.h
+
+// One activation of a function by the lanes that called it together.
+struct Frame {
+  const Code* code = nullptr;
+  Frame* parent = nullptr;
+  std::uint32_t return_pc = 0; // in the parent
+  std::uint32_t local_base = 0; // where its part of each lane's local memory begins
+  std::uint32_t depth = 0;
+  LaneMask lanes = 0; // that have not returned
+  std::unique_ptr<std::byte[]> storage;
+  std::byte* registers = nullptr; // 64-byte aligned
+  std::size_t capacity = 0;
+};
+
+enum class SplitState : std::uint8_t {
+  ready,
+  at_warp_sync, // waits for lanes of its member mask
+  at_barrier,   // arrived at a block barrier
+  waiting,      // an OpKind::wait instruction said to try again
+};
+
+// Lanes of a warp that are at the same place.
+struct Split {
+  LaneMask mask = 0;
+  std::uint32_t pc = 0;
+  Frame* frame = nullptr;
+  SplitState state = SplitState::ready;
+  bool deferred = false; // it span long enough; others go first
+};
+
+// A cp.async (or similar) in flight: data already read, to be stored when it is waited for.
+struct PendingCopy {
+  std::uint8_t lane = 0;
+  std::uint8_t size = 0;
+  std::uint32_t group = 0; // of the lane; commit_group opens the next
+  std::uint64_t shared_offset = 0;
+  const Op* op = nullptr;
+  std::array<std::byte, 16> bytes{};
+};
+
+struct WarpState : Warp {
+  LaunchState* launch = nullptr;
+  Frame* current = nullptr; // the frame of `frame`
+  std::vector<Split> splits;
+  std::deque<std::unique_ptr<Frame>> frames; // in use; released ones move to spare
+  std::vector<std::unique_ptr<Frame>> spare;
+  // Local memory, lane after lane.
+  std::vector<std::byte> local;
+  std::uint32_t local_stride = 0;
+  LaneMask started = 0; // lanes that exist
+  bool spinning = false; // its last slice was spent in a loop of strong accesses
+  bool strong_access = false; // set by strong loads and atomics, to recognise such loops
+
+  // Allocations hit lately, by instruction.
+  std::array<const Allocation*, 8> hits{};
+
+  // cp.async: copies in flight and the group each lane is filling.
+  std::vector<PendingCopy> pending;
+  std::array<std::uint32_t, kWarpSize> open_group{};
+
+  // Sanitizer: the last instruction with an effect on memory, per lane (for barrier divergence).
+  std::array<std::uint32_t, kWarpSize> last_effect{};
+
+  std::byte* local_of(int lane) { return local.data() + std::size_t{local_stride} * static_cast<std::size_t>(lane); }
+};
+
+inline WarpState& state_of(Warp& warp) { return static_cast<WarpState&>(warp); }
+
+struct BarrierState {
+  bool active = false;
+  bool has_count = false;
+  std::uint32_t count = 0;              // threads, when has_count
+  std::vector<LaneMask> arrived;        // by warp, waiting or not
+  std::vector<LaneMask> passed;         // by warp: arrived with bar.arrive
+  std::uint32_t true_predicates = 0;    // bar.red
+  std::uint32_t predicates = 0;
+  const Op* first = nullptr; // an op that waits at it, for messages
+  const Code* code = nullptr;
+};
+
+inline constexpr int kBarriers = 16;
+
+enum class Progress : std::uint8_t {
+  done,
+  running,  // the slice is over, there is more to do
+  spinning, // nothing but waiting for other blocks
+  stopped,  // a fault, here or elsewhere
+};
+
+struct BlockState {
+  LaunchState* launch = nullptr;
+  std::uint64_t number = 0; // linear index
+  std::array<std::uint32_t, 3> index = {0, 0, 0};
+  std::vector<WarpState> warps;
+  std::vector<std::byte> shared_storage;
+  std::byte* shared = nullptr; // 1024-byte aligned
+  std::uint64_t shared_bytes = 0;
+  std::vector<std::uint8_t> shared_written; // sanitizer: one flag per byte
+  std::array<BarrierState, kBarriers> barriers;
+  std::uint32_t live_warps = 0;
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+
+  // Makes this object the given block, all warps at the kernel's entry.
+  void start(LaunchState& state, std::uint64_t block);
+  // Runs about `instructions` warp instructions.
+  Progress run(std::uint64_t instructions);
+};
+
+std::array<std::uint32_t, 3> thread_index(const WarpState& warp, int lane);
+
+// Runs one warp for about `quantum` ops. False when every lane has exited or waits.
+bool run_warp(WarpState& warp, std::uint32_t quantum);
+// Lanes have exited: who waited for them is looked at again.
+void after_exit(WarpState& warp);
+// Splits at the same place become one.
+void merge_splits(WarpState& warp);
+
+// Frames.
+Frame* push_frame(WarpState& warp, const Code& code, Frame* parent, std::uint32_t return_pc,
+                  LaneMask lanes, const Op* call, int lane);
+void release_frame(WarpState& warp, Frame* frame);
+
+// Barriers. The split arrives with `active` lanes; true when it must wait.
+bool arrive_at_barrier(WarpState& warp, std::size_t split, const Op& op, LaneMask active);
+// Looks whether a barrier is complete and lets its threads go.
+void complete_barriers(BlockState& block);
+// Every thread waits: says why.
+void report_stuck(BlockState& block);
+
+// Is the address inside module .const memory? (isspacep.const)
+bool is_constant_address(const Warp& warp, std::uint64_t address);
+
+} // namespace kernevo::vgpu

@@ -1,0 +1,72 @@
+// What all blocks of one launch share.
+#pragma once
+
+#include "kernevo/vgpu/block.h"
+#include "kernevo/vgpu/machine.h"
+#include "kernevo/vgpu/sanitizer/race_detector.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kernevo::vgpu {
+
+struct LaunchState {
+  const Program* program = nullptr;
+  const Code* kernel = nullptr;
+  std::string kernel_name; // as in the source
+  const LaunchConfig* config = nullptr;
+  const Gpu* gpu = nullptr;
+  const MachineOptions* options = nullptr;
+  Memory* memory = nullptr;
+  bool sanitize = false;
+  bool contended = false; // several cores run blocks: global atomics must be host atomics
+  std::uint32_t threads_per_block = 0;
+  std::uint32_t warps_per_block = 0;
+  std::uint64_t grid_blocks = 0;
+  SharedLayout shared;
+  std::uint64_t shared_bytes = 0;
+  std::vector<std::byte> parameters;
+  std::vector<std::uint64_t> addresses; // by variable: global and constant ones
+  // A fresh frame of each function, made on first use (the entry at start).
+  std::vector<std::vector<std::byte>> images;
+  std::unique_ptr<RaceDetector> races;
+
+  std::mutex mutex; // fault, printed
+  std::optional<Finding> fault;
+  std::string printed;
+  bool output_flood = false;
+  std::atomic<bool> stop = false;
+
+  std::atomic<std::uint64_t> executed = 0; // warp instructions
+  std::atomic<std::uint64_t> threads_executed = 0;
+  std::atomic<std::uint64_t> blocks_run = 0;
+  std::chrono::steady_clock::time_point started;
+
+  void record(Finding finding);
+  // Budget and clock; false after recording the fault.
+  bool within_limits();
+};
+
+// Checks the launch against the GPU and the kernel. Sets nothing.
+std::optional<Finding> check_limits(const LaunchState& launch);
+// Blocks that the GPU could hold at once.
+std::uint64_t resident_limit(const LaunchState& launch);
+
+// The whole frame image of a function, with constants and addresses in place.
+std::vector<std::byte> frame_image(const LaunchState& launch, const Code& code);
+
+// Runs every block.
+void run_grid(LaunchState& launch);
+
+// Describes an instruction's place in a finding.
+Finding finding_at(const LaunchState& launch, FindingKind kind, const Code& code,
+                   std::uint32_t instruction);
+Finding finding_at(WarpState& warp, FindingKind kind, const Op& op, int lane, std::string message);
+
+} // namespace kernevo::vgpu

@@ -1,0 +1,43 @@
+// A lowered module: the parsed text, the code of every function, and what must be laid out in memory.
+#pragma once
+
+#include "kernevo/vgpu/program.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kernevo::vgpu {
+
+struct Program {
+  std::uint64_t id = 0; // unique in the process: a machine keeps module variables by it
+  std::string file;
+  ptx::Module module;
+  std::vector<Code> codes; // by function; a declaration has no ops
+  // Every .global, .const and .shared variable of the module and of its functions.
+  std::vector<const ptx::Variable*> variables;
+  std::map<std::string, std::uint32_t, std::less<>> variable_of;
+  std::map<std::string, std::uint32_t, std::less<>> function_of;
+  std::uint32_t granule = 16; // smallest access of the module, for the race detector
+
+  const ptx::Instruction& instruction_of(std::uint32_t tag, const Code** code = nullptr) const;
+};
+
+// Where a kernel's shared variables stand in a block's shared memory.
+struct SharedLayout {
+  std::vector<std::uint64_t> offsets; // by variable; kNowhere when the kernel cannot reach it
+  std::uint64_t static_bytes = 0;
+  std::uint64_t dynamic_base = 0; // where `extern .shared` arrays begin
+};
+inline constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+SharedLayout lay_out_shared(const Program& program, std::uint32_t kernel);
+
+// "matmul" of "_Z6matmulPKfS0_Pfi"; the name itself when it is not mangled.
+std::string plain_name(const std::string& mangled);
+
+// Lowers one parsed module.
+Result<std::shared_ptr<const Program>> lower(ptx::Module module, const std::string& file);
+
+} // namespace kernevo::vgpu

@@ -1,0 +1,26 @@
+// [base + offset] operands.
+#pragma once
+
+#include "kernevo/vgpu/lowering.h"
+#include "kernevo/vgpu/warp.h"
+
+#include <cstdint>
+
+namespace kernevo::vgpu {
+
+struct AddressOperand {
+  std::uint32_t slot = kNone; // 32 lanes of the base
+  bool wide = true;           // 8 bytes a lane, else 4 (zero-extended)
+  std::int64_t offset = 0;
+};
+
+Result<AddressOperand> lower_address(Lowering& lowering, const ptx::Instruction& instruction,
+                                     const ptx::Operand& operand);
+
+inline std::uint64_t lane_address(Warp& warp, const AddressOperand& address, int lane) {
+  const std::uint64_t base = address.wide ? warp.lanes<std::uint64_t>(address.slot)[lane]
+                                          : warp.lanes<std::uint32_t>(address.slot)[lane];
+  return base + static_cast<std::uint64_t>(address.offset);
+}
+
+} // namespace kernevo::vgpu

@@ -1,0 +1,136 @@
+// The element formats of matrix fragments: how many a register packs and what number each is.
+// `Value` is the type the product is computed in: double holds every product of two small floats
+// exactly.
+#pragma once
+
+#include "kernevo/base/small_floats.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace kernevo::vgpu {
+
+namespace matrix {
+
+// An 8-bit float. e5m2 is the upper half of f16; e4m3 has no infinity and one NaN per sign.
+constexpr double decode_e5m2(std::uint32_t bits) {
+  return half_to_float(static_cast<std::uint16_t>(bits << 8U));
+}
+constexpr double decode_e4m3(std::uint32_t bits) {
+  const std::uint32_t exponent = (bits >> 3U) & 0xFU;
+  const std::uint32_t mantissa = bits & 7U;
+  double magnitude = 0;
+  if (exponent == 0xF && mantissa == 7)
+    magnitude = std::numeric_limits<double>::quiet_NaN();
+  else if (exponent == 0)
+    magnitude = mantissa * 0x1p-9;
+  else // (8 + mantissa) * 2^(exponent - 10), the power built from its bits
+    magnitude = (8 + mantissa) *
+                std::bit_cast<double>((std::uint64_t{1023} + exponent - 10) << 52U);
+  return (bits & 0x80U) != 0 ? -magnitude : magnitude;
+}
+// The tensor core reads the upper 19 bits of the register and ignores the rest.
+constexpr double decode_tf32(std::uint32_t bits) {
+  return std::bit_cast<float>(bits & 0xFFFFE000U);
+}
+
+struct F16 {
+  using Register = std::uint32_t;
+  using Value = double;
+  static constexpr int kPerRegister = 2;
+  static Value decode(Register bits, int i) {
+    return half_to_float(static_cast<std::uint16_t>(bits >> (16 * i)));
+  }
+};
+struct Bf16 {
+  using Register = std::uint32_t;
+  using Value = double;
+  static constexpr int kPerRegister = 2;
+  static Value decode(Register bits, int i) {
+    return bfloat_to_float(static_cast<std::uint16_t>(bits >> (16 * i)));
+  }
+};
+struct Tf32 {
+  using Register = std::uint32_t;
+  using Value = double;
+  static constexpr int kPerRegister = 1;
+  static Value decode(Register bits, int) { return decode_tf32(bits); }
+};
+struct F64 {
+  using Register = double;
+  using Value = double;
+  static constexpr int kPerRegister = 1;
+  static Value decode(Register value, int) { return value; }
+};
+struct E4m3 {
+  using Register = std::uint32_t;
+  using Value = double;
+  static constexpr int kPerRegister = 4;
+  static Value decode(Register bits, int i) { return decode_e4m3((bits >> (8 * i)) & 0xFFU); }
+};
+struct E5m2 {
+  using Register = std::uint32_t;
+  using Value = double;
+  static constexpr int kPerRegister = 4;
+  static Value decode(Register bits, int i) { return decode_e5m2((bits >> (8 * i)) & 0xFFU); }
+};
+template <int kBits, bool kSigned> struct Integer {
+  using Register = std::uint32_t;
+  using Value = std::int32_t;
+  static constexpr int kPerRegister = 32 / kBits;
+  static Value decode(Register bits, int i) {
+    const std::uint32_t at_top = bits << (32 - kBits * (i + 1));
+    return kSigned ? static_cast<Value>(at_top) >> (32 - kBits)
+                   : static_cast<Value>(at_top >> (32 - kBits));
+  }
+};
+// Single bits are multiplied a word at a time; the word is the element.
+struct Bits {
+  using Register = std::uint32_t;
+  using Value = std::int32_t;
+  static constexpr int kPerRegister = 1;
+  static Value decode(Register bits, int) { return static_cast<Value>(bits); }
+};
+
+// Accumulators. encode() rounds once; a NaN leaves as the one the hardware writes.
+struct AccumulatorF16 {
+  using Value = double;
+  using Element = std::uint16_t;
+  static Value decode(Element bits) { return half_to_float(bits); }
+  static Element encode(Value value) { return double_to_half(value); }
+};
+struct AccumulatorF32 {
+  using Value = double;
+  using Element = float;
+  static Value decode(Element value) { return value; }
+  static Element encode(Value value) {
+    return std::isnan(value) ? std::bit_cast<float>(0x7FFFFFFFU) : static_cast<float>(value);
+  }
+};
+struct AccumulatorF64 {
+  using Value = double;
+  using Element = double;
+  static Value decode(Element value) { return value; }
+  static Element encode(Value value) { return value; }
+};
+struct AccumulatorS32 {
+  using Value = std::int64_t;
+  using Element = std::int32_t;
+  static Value decode(Element value) { return value; }
+  static Element encode(Value value) {
+    return static_cast<Element>(static_cast<std::uint32_t>(value));
+  }
+};
+struct AccumulatorS32Saturated : AccumulatorS32 {
+  static Element encode(Value value) {
+    constexpr Value kLow = std::numeric_limits<Element>::min();
+    constexpr Value kHigh = std::numeric_limits<Element>::max();
+    return static_cast<Element>(value < kLow ? kLow : value > kHigh ? kHigh : value);
+  }
+};
+
+} // namespace matrix
+
+} // namespace kernevo::vgpu
