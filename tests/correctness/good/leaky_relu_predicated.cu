@@ -1,0 +1,8 @@
+// task: ../tasks/leaky_relu_f32.yaml
+// @launch leaky_relu<<<ceil_div(N, 256), 256>>>(x, y, N, alpha)
+extern "C" __global__ void leaky_relu(const float* x, float* y, int N, float alpha) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= N) return;
+  const float v = x[i];
+  y[i] = fmaxf(v, 0.0f) + alpha * fminf(v, 0.0f);
+}

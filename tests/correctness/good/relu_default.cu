@@ -1,0 +1,5 @@
+// task: ../tasks/relu_f32.yaml
+__global__ void relu(const float* x, float* y, int N) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) y[i] = x[i] > 0.0f ? x[i] : 0.0f;
+}
