@@ -27,8 +27,8 @@ constexpr double decode_e4m3(std::uint32_t bits) {
   else if (exponent == 0)
     magnitude = mantissa * 0x1p-9;
   else // (8 + mantissa) * 2^(exponent - 10), the power built from its bits
-    magnitude = (8 + mantissa) *
-                std::bit_cast<double>((std::uint64_t{1023} + exponent - 10) << 52U);
+    magnitude =
+        (8 + mantissa) * std::bit_cast<double>((std::uint64_t{1023} + exponent - 10) << 52U);
   return (bits & 0x80U) != 0 ? -magnitude : magnitude;
 }
 // The tensor core reads the upper 19 bits of the register and ignores the rest.

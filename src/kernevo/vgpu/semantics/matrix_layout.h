@@ -48,11 +48,15 @@ constexpr int registers_of_a(const MatrixShape& shape, int per_register) {
 constexpr int registers_of_b(const MatrixShape& shape, int per_register) {
   return shape.k * shape.n / (32 * per_register);
 }
-constexpr int elements_of_c(const MatrixShape& shape) { return shape.m * shape.n / 32; }
+constexpr int elements_of_c(const MatrixShape& shape) {
+  return shape.m * shape.n / 32;
+}
 
 // mma.m8n8k4 with f16 inputs (sm_70) is four independent products, one for each quad pair: lanes
 // 4q..4q+3 and 16+4q..16+4q+3. Positions are inside the product of the lane's own quad pair.
-constexpr int quad_pair_of(int lane) { return (lane % 16) / 4; }
+constexpr int quad_pair_of(int lane) {
+  return (lane % 16) / 4;
+}
 
 constexpr MatrixPosition quad_position_in_a(bool row_major, int lane, int element) {
   const int upper = lane < 16 ? 0 : 4;

@@ -1,10 +1,10 @@
 // D = A * B + C on plain row-major arrays, and the way between them and register fragments.
 //
-// Numbers: products of the small formats are exact; they are summed in double, k ascending, starting
-// from C, and the sum is rounded once, to nearest even, to the type of D. Tensor cores align the
-// addends and drop low bits in an order NVIDIA does not publish, so the last bits may differ from
-// silicon; this result is the closer one to the exact value. f64 is a chain of fused multiply-adds.
-// Integers are exact, then wrap or saturate to 32 bits.
+// Numbers: products of the small formats are exact; they are summed in double, k ascending,
+// starting from C, and the sum is rounded once, to nearest even, to the type of D. Tensor cores
+// align the addends and drop low bits in an order NVIDIA does not publish, so the last bits may
+// differ from silicon; this result is the closer one to the exact value. f64 is a chain of fused
+// multiply-adds. Integers are exact, then wrap or saturate to 32 bits.
 #pragma once
 
 #include "kernevo/vgpu/semantics/matrix_elements.h"
