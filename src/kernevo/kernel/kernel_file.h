@@ -34,10 +34,13 @@ struct ScratchDirective {
 
 struct LaunchDirective {
   std::string kernel;
-  std::vector<Expression> grid;  // 1 to 3
-  std::vector<Expression> block; // 1 to 3
-  Expression shared;             // "0" when not given
-  bool cooperative = false;      // @launch cooperative name<<<...>>>(...)
+  // name<BM, 32>: values and parameters are evaluated, type names are taken as they are.
+  std::vector<std::string> template_arguments;
+  std::vector<Place> template_places;
+  std::vector<Expression> grid;       // 1 to 3
+  std::vector<Expression> block;      // 1 to 3
+  Expression shared;                  // "0" when not given
+  bool cooperative = false;           // @launch cooperative name<<<...>>>(...)
   std::vector<std::string> arguments; // names, or expressions (kept as text) when not a plain name
   std::vector<Place> argument_places;
   Place place;
@@ -52,15 +55,21 @@ struct KernelFile {
   std::vector<TuneParameter> parameters;
   std::vector<Constraint> constraints;
   std::vector<ScratchDirective> scratch;
-  std::vector<LaunchDirective> launches; // empty: the task's default launch
-  std::vector<std::string> flags;        // @flags, only those on the allow list
-  std::optional<int> max_registers;      // @maxregs
-  std::optional<std::string> architecture; // @arch sm_90a
-  std::vector<std::string> kernels;      // names of the __global__ functions, in order
+  std::vector<LaunchDirective> launches;     // empty: the task's default launch
+  std::vector<std::string> flags;            // @flags, only those on the allow list
+  std::optional<int> max_registers;          // @maxregs
+  std::optional<std::string> architecture;   // @arch sm_90a
+  std::vector<std::string> kernels;          // names of the __global__ functions, in order
+  std::vector<std::string> template_kernels; // those of them that are templates
+  int first_line = 1;                        // line of `path` where the source begins
 };
 
-// The language follows the extension: .py is Triton, anything else CUDA.
-Result<KernelFile> parse_kernel_file(std::string_view text, const std::string& path);
+inline constexpr std::size_t kMaxKernelFileSize = 1U << 20U;
+
+// The language follows the extension: .py is Triton, anything else CUDA. A kernel that stands
+// inside another file (a task's reference_kernel) gives the line where it begins.
+Result<KernelFile> parse_kernel_file(std::string_view text, const std::string& path,
+                                     int first_line = 1);
 Result<KernelFile> load_kernel_file(const std::string& path);
 
 using ParameterValues = std::map<std::string, std::int64_t>;
@@ -68,10 +77,14 @@ using ParameterValues = std::map<std::string, std::int64_t>;
 // Default values (the first combination, in directive order, that meets every constraint), with the
 // given ones put in place. A value not listed by its @tune, an unknown name or a violated @where is
 // an input error.
-Result<ParameterValues> choose_parameters(const KernelFile& file, const ParameterValues& chosen = {});
+Result<ParameterValues> choose_parameters(const KernelFile& file,
+                                          const ParameterValues& chosen = {});
 
-// The launches at one problem: every expression evaluated, every argument resolved. `default_launch`
-// is the task's; it is used when the file has no @launch, with the kernel's own name put in.
+// The launches at one problem: every expression evaluated, every argument resolved.
+// `default_launch` is the task's; it is used when the file has no @launch, with the kernel's own
+// name put in. A
+// @where that names dimensions is checked here. Launch::kernel of a template is its instantiation,
+// "name<64, 32>"; see toolchain/entry_names.h for the module's own name of it.
 Result<LaunchPlan> make_launch_plan(const KernelFile& file, const ParameterValues& parameters,
                                     const Problem& problem, const std::string& default_launch,
                                     const Place& default_launch_place);
