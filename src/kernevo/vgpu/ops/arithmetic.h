@@ -1,0 +1,18 @@
+// Handlers of the arithmetic families, by number format. Null where the format has no such form.
+#pragma once
+
+#include "kernevo/vgpu/lowering.h"
+
+namespace kernevo::vgpu::ops {
+
+Handler integer_arithmetic(const ptx::Instruction& instruction);
+Handler f32_arithmetic(const ptx::Instruction& instruction);
+Handler f64_arithmetic(const ptx::Instruction& instruction);
+Handler half_arithmetic(const ptx::Instruction& instruction); // f16, bf16 and their pairs
+// min, max of every floating format.
+Handler float_extremum(const ptx::Instruction& instruction);
+
+// add, sub, mad with .cc and addc, subc, madc (integer_carry.cpp).
+Result<void> lower_carry(Lowering& lowering, const ptx::Instruction& instruction);
+
+} // namespace kernevo::vgpu::ops

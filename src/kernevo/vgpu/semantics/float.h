@@ -1,0 +1,219 @@
+// f32 and f64 arithmetic of PTX on one lane: every rounding mode, ftz, sat and the NaN rules.
+// A NaN result of an f32 operation is 0x7fffffff; f64 keeps what IEEE arithmetic gives.
+#pragma once
+
+#include "kernevo/vgpu/semantics/rounding.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace kernevo::vgpu::semantics {
+
+inline constexpr std::uint32_t kCanonicalNan = 0x7FFFFFFFU;
+inline constexpr std::uint64_t kCanonicalNan64 = 0x7FFFFFFFFFFFFFFFU;
+
+// A subnormal number becomes zero of the same sign.
+constexpr float flush(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return (bits & 0x7F800000U) == 0 ? std::bit_cast<float>(bits & 0x80000000U) : x;
+}
+template <bool Ftz> constexpr float flush_if(float x) { return Ftz ? flush(x) : x; }
+template <bool Ftz> constexpr double flush_if(double x) { return x; }
+
+constexpr float canonical(float x) { return x != x ? std::bit_cast<float>(kCanonicalNan) : x; }
+constexpr double canonical(double x) {
+  return x != x ? std::bit_cast<double>(kCanonicalNan64) : x;
+}
+
+// NaN and everything up to -0 become +0.
+template <class T> constexpr T saturate(T x) { return x > 0 ? (x < 1 ? x : T{1}) : T{0}; }
+
+template <bool Ftz, bool Sat> constexpr float finish(float x) {
+  return Sat ? saturate(flush_if<Ftz>(x)) : canonical(flush_if<Ftz>(x));
+}
+
+// x + y rounded once to f32; `negative_zero` is right for an exact zero unless both signs agree.
+template <Rounding Mode> float sum_to_f32(double x, double y) {
+  const DoubleSum exact = two_sum(x, y);
+  if (!std::isfinite(exact.sum))
+    return static_cast<float>(exact.sum);
+  if (exact.sum == 0 && exact.error == 0) {
+    if (x == 0 && std::signbit(x) == std::signbit(y))
+      return static_cast<float>(x);
+    return Mode == Rounding::rm ? -0.0F : 0.0F;
+  }
+  const auto nearest = static_cast<float>(exact.sum);
+  const auto nearest_wide = static_cast<double>(nearest);
+  int side = exact.sum != nearest_wide ? (exact.sum > nearest_wide ? 1 : -1) : sign_of(exact.error);
+  return redirect(nearest, side, Mode);
+}
+
+template <Rounding Mode, bool Ftz, bool Sat> float add_f32(float a, float b) {
+  a = flush_if<Ftz>(a);
+  b = flush_if<Ftz>(b);
+  if constexpr (Mode == Rounding::rn)
+    return finish<Ftz, Sat>(a + b);
+  else
+    return finish<Ftz, Sat>(sum_to_f32<Mode>(a, b));
+}
+template <Rounding Mode, bool Ftz, bool Sat> float sub_f32(float a, float b) {
+  a = flush_if<Ftz>(a);
+  b = flush_if<Ftz>(b);
+  if constexpr (Mode == Rounding::rn)
+    return finish<Ftz, Sat>(a - b);
+  else
+    return finish<Ftz, Sat>(sum_to_f32<Mode>(a, -static_cast<double>(b)));
+}
+template <Rounding Mode, bool Ftz, bool Sat> float mul_f32(float a, float b) {
+  a = flush_if<Ftz>(a);
+  b = flush_if<Ftz>(b);
+  if constexpr (Mode == Rounding::rn) {
+    return finish<Ftz, Sat>(a * b);
+  } else {
+    const double exact = static_cast<double>(a) * static_cast<double>(b);
+    const auto nearest = static_cast<float>(exact);
+    const int side = std::isfinite(exact) ? sign_of(exact - static_cast<double>(nearest)) : 0;
+    return finish<Ftz, Sat>(redirect(nearest, side, Mode));
+  }
+}
+template <Rounding Mode, bool Ftz, bool Sat> float fma_f32(float a, float b, float c) {
+  a = flush_if<Ftz>(a);
+  b = flush_if<Ftz>(b);
+  c = flush_if<Ftz>(c);
+  if constexpr (Mode == Rounding::rn) {
+    return finish<Ftz, Sat>(std::fma(a, b, c));
+  } else {
+    const double product = static_cast<double>(a) * static_cast<double>(b);
+    return finish<Ftz, Sat>(sum_to_f32<Mode>(product, c));
+  }
+}
+template <Rounding Mode, bool Ftz> float div_f32(float a, float b) {
+  a = flush_if<Ftz>(a);
+  b = flush_if<Ftz>(b);
+  const float nearest = a / b;
+  if constexpr (Mode == Rounding::rn) {
+    return finish<Ftz, false>(nearest);
+  } else {
+    int side = 0;
+    if (std::isfinite(nearest) && std::isfinite(b)) // only the sign of the remainder matters
+      side = sign_of(std::fma(-static_cast<double>(nearest), static_cast<double>(b),
+                              static_cast<double>(a))) *
+             sign_of(b);
+    else if (std::isinf(nearest) && std::isfinite(a) && b != 0) // overflow
+      side = -sign_of(nearest);
+    return finish<Ftz, false>(redirect(nearest, side, Mode));
+  }
+}
+template <Rounding Mode, bool Ftz> float rcp_f32(float a) { return div_f32<Mode, Ftz>(1.0F, a); }
+template <Rounding Mode, bool Ftz> float sqrt_f32(float a) {
+  a = flush_if<Ftz>(a);
+  const float nearest = std::sqrt(a);
+  if constexpr (Mode == Rounding::rn)
+    return finish<Ftz, false>(nearest);
+  const double root = nearest;
+  const int side = std::isfinite(nearest) ? sign_of(std::fma(-root, root, static_cast<double>(a))) : 0;
+  return finish<Ftz, false>(redirect(nearest, side, Mode));
+}
+
+// f64: directed modes are rare, so the host's own rounding mode does the work.
+template <Rounding Mode, class Operation>
+double with_rounding(Operation operation, double a, double b, double c) {
+  if constexpr (Mode == Rounding::rn) {
+    return operation(a, b, c);
+  } else {
+    volatile double x = a;
+    volatile double y = b;
+    volatile double z = c;
+    const HostRounding rounding(Mode);
+    volatile double result = operation(x, y, z);
+    return result;
+  }
+}
+template <Rounding Mode> double add_f64(double a, double b) {
+  return with_rounding<Mode>([](double x, double y, double) { return x + y; }, a, b, 0);
+}
+template <Rounding Mode> double sub_f64(double a, double b) {
+  return with_rounding<Mode>([](double x, double y, double) { return x - y; }, a, b, 0);
+}
+template <Rounding Mode> double mul_f64(double a, double b) {
+  return with_rounding<Mode>([](double x, double y, double) { return x * y; }, a, b, 0);
+}
+template <Rounding Mode> double fma_f64(double a, double b, double c) {
+  return with_rounding<Mode>([](double x, double y, double z) { return std::fma(x, y, z); }, a, b, c);
+}
+template <Rounding Mode> double div_f64(double a, double b) {
+  return with_rounding<Mode>([](double x, double y, double) { return x / y; }, a, b, 0);
+}
+template <Rounding Mode> double rcp_f64(double a) { return div_f64<Mode>(1.0, a); }
+template <Rounding Mode> double sqrt_f64(double a) {
+  return with_rounding<Mode>([](double x, double, double) { return std::sqrt(x); }, a, 0, 0);
+}
+
+template <class T> struct BitsOf;
+template <> struct BitsOf<float> { using Type = std::uint32_t; };
+template <> struct BitsOf<double> { using Type = std::uint64_t; };
+
+// A NaN operand gives way to the other one unless PropagateNan; -0 is below +0.
+template <class T, bool Maximum, bool Ftz, bool PropagateNan, bool XorSign> T extremum(T a, T b) {
+  using Bits = typename BitsOf<T>::Type;
+  constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
+  a = flush_if<Ftz>(a);
+  b = flush_if<Ftz>(b);
+  const Bits sign = (std::bit_cast<Bits>(a) ^ std::bit_cast<Bits>(b)) & kSign;
+  if constexpr (XorSign) {
+    a = std::bit_cast<T>(std::bit_cast<Bits>(a) & ~kSign);
+    b = std::bit_cast<T>(std::bit_cast<Bits>(b) & ~kSign);
+  }
+  const Bits x = std::bit_cast<Bits>(a);
+  const Bits y = std::bit_cast<Bits>(b);
+  const Bits equal = Maximum ? x & y : x | y; // differs from x only for zeros of unlike sign
+  const bool first = Maximum ? a > b : a < b;
+  T result = a == b ? std::bit_cast<T>(equal) : first ? a : b;
+  if (b != b)
+    result = a;
+  if (PropagateNan ? (a != a || b != b) : (a != a && b != b))
+    return canonical(a + b);
+  if constexpr (XorSign)
+    result = std::bit_cast<T>(std::bit_cast<Bits>(result) | sign);
+  return result;
+}
+
+template <class T, bool Ftz> constexpr T absolute_float(T a) {
+  using Bits = typename BitsOf<T>::Type;
+  constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
+  return std::bit_cast<T>(std::bit_cast<Bits>(flush_if<Ftz>(a)) & ~kSign);
+}
+template <class T, bool Ftz> constexpr T negate_float(T a) {
+  using Bits = typename BitsOf<T>::Type;
+  constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
+  return std::bit_cast<T>(std::bit_cast<Bits>(flush_if<Ftz>(a)) ^ kSign);
+}
+// The magnitude of b with the sign of a.
+template <class T> constexpr T copysign_float(T a, T b) {
+  using Bits = typename BitsOf<T>::Type;
+  constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
+  return std::bit_cast<T>((std::bit_cast<Bits>(a) & kSign) | (std::bit_cast<Bits>(b) & ~kSign));
+}
+
+// Two f32 in one 64-bit register.
+constexpr float low_f32(std::uint64_t pair) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(pair));
+}
+constexpr float high_f32(std::uint64_t pair) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(pair >> 32));
+}
+constexpr std::uint64_t pair_f32(float low, float high) {
+  return std::bit_cast<std::uint32_t>(low) |
+         static_cast<std::uint64_t>(std::bit_cast<std::uint32_t>(high)) << 32;
+}
+template <auto Function> std::uint64_t f32x2_binary(std::uint64_t a, std::uint64_t b) {
+  return pair_f32(Function(low_f32(a), low_f32(b)), Function(high_f32(a), high_f32(b)));
+}
+template <auto Function>
+std::uint64_t f32x2_ternary(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
+  return pair_f32(Function(low_f32(a), low_f32(b), low_f32(c)),
+                  Function(high_f32(a), high_f32(b), high_f32(c)));
+}
+
+} // namespace kernevo::vgpu::semantics
