@@ -46,23 +46,50 @@ bool allow_threads(scmp_filter_ctx filter) {
 
 // Everything an interpreter with threads and a message channel needs, and nothing else.
 bool allow_execution(scmp_filter_ctx filter) {
-  return allow_threads(filter) && add_rules(
-      filter, SCMP_ACT_ALLOW,
-      {SCMP_SYS(read),           SCMP_SYS(write),           SCMP_SYS(readv),
-       SCMP_SYS(writev),         SCMP_SYS(recvmsg),         SCMP_SYS(sendmsg),
-       SCMP_SYS(recvfrom),       SCMP_SYS(sendto),          SCMP_SYS(poll),
-       SCMP_SYS(ppoll),          SCMP_SYS(mmap),            SCMP_SYS(munmap),
-       SCMP_SYS(mremap),         SCMP_SYS(mprotect),        SCMP_SYS(madvise),
-       SCMP_SYS(brk),            SCMP_SYS(futex),           SCMP_SYS(exit),
-       SCMP_SYS(exit_group),     SCMP_SYS(rt_sigaction),    SCMP_SYS(rt_sigprocmask),
-       SCMP_SYS(rt_sigreturn),   SCMP_SYS(sigaltstack),     SCMP_SYS(clock_gettime),
-       SCMP_SYS(clock_nanosleep), SCMP_SYS(nanosleep),      SCMP_SYS(gettimeofday),
-       SCMP_SYS(sched_yield),    SCMP_SYS(sched_getaffinity), SCMP_SYS(getrandom),
-       SCMP_SYS(gettid),         SCMP_SYS(getpid),          SCMP_SYS(tgkill),
-       SCMP_SYS(set_robust_list), SCMP_SYS(rseq),           SCMP_SYS(fstat),
-       SCMP_SYS(newfstatat),
-       SCMP_SYS(lseek),          SCMP_SYS(close),           SCMP_SYS(membarrier),
-       SCMP_SYS(restart_syscall), SCMP_SYS(getrusage),      SCMP_SYS(prlimit64)});
+  return allow_threads(filter) && add_rules(filter, SCMP_ACT_ALLOW,
+                                            {SCMP_SYS(read),
+                                             SCMP_SYS(write),
+                                             SCMP_SYS(readv),
+                                             SCMP_SYS(writev),
+                                             SCMP_SYS(recvmsg),
+                                             SCMP_SYS(sendmsg),
+                                             SCMP_SYS(recvfrom),
+                                             SCMP_SYS(sendto),
+                                             SCMP_SYS(poll),
+                                             SCMP_SYS(ppoll),
+                                             SCMP_SYS(mmap),
+                                             SCMP_SYS(munmap),
+                                             SCMP_SYS(mremap),
+                                             SCMP_SYS(mprotect),
+                                             SCMP_SYS(madvise),
+                                             SCMP_SYS(brk),
+                                             SCMP_SYS(futex),
+                                             SCMP_SYS(exit),
+                                             SCMP_SYS(exit_group),
+                                             SCMP_SYS(rt_sigaction),
+                                             SCMP_SYS(rt_sigprocmask),
+                                             SCMP_SYS(rt_sigreturn),
+                                             SCMP_SYS(sigaltstack),
+                                             SCMP_SYS(clock_gettime),
+                                             SCMP_SYS(clock_nanosleep),
+                                             SCMP_SYS(nanosleep),
+                                             SCMP_SYS(gettimeofday),
+                                             SCMP_SYS(sched_yield),
+                                             SCMP_SYS(sched_getaffinity),
+                                             SCMP_SYS(getrandom),
+                                             SCMP_SYS(gettid),
+                                             SCMP_SYS(getpid),
+                                             SCMP_SYS(tgkill),
+                                             SCMP_SYS(set_robust_list),
+                                             SCMP_SYS(rseq),
+                                             SCMP_SYS(fstat),
+                                             SCMP_SYS(newfstatat),
+                                             SCMP_SYS(lseek),
+                                             SCMP_SYS(close),
+                                             SCMP_SYS(membarrier),
+                                             SCMP_SYS(restart_syscall),
+                                             SCMP_SYS(getrusage),
+                                             SCMP_SYS(prlimit64)});
 }
 
 bool deny_network_and_tracing(scmp_filter_ctx filter) {
@@ -119,15 +146,18 @@ Result<void> confine_this_process(Confinement confinement, const ProcessLimits& 
 }
 
 std::vector<SandboxLayer> probe_sandbox() {
-  const bool filters = works_in_child(
-      [] { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && install_filter(Confinement::execute); });
+  const bool filters = works_in_child([] {
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && install_filter(Confinement::execute);
+  });
   const bool limits = works_in_child([] { return set_limit(RLIMIT_AS, std::uint64_t{1} << 34U); });
   return {
       {"interpretation", true, "candidates run as PTX on the virtual GPU, never as native code"},
       {"process", true, "a separate process with an empty environment and two open descriptors"},
-      {"rlimits", limits, limits ? "memory, processor time and file size are bounded" : "setrlimit fails"},
+      {"rlimits", limits,
+       limits ? "memory, processor time and file size are bounded" : "setrlimit fails"},
       {"seccomp", filters,
-       filters ? "no files, processes or network in the execution worker" : "the kernel refuses filters"},
+       filters ? "no files, processes or network in the execution worker"
+               : "the kernel refuses filters"},
   };
 }
 

@@ -48,8 +48,8 @@ bool wait_readable(int fd, const std::optional<Clock::time_point>& deadline) {
 
 enum class ReadEnd { complete, closed, late };
 
-ReadEnd read_all(int fd, char* out, std::size_t size, const std::optional<Clock::time_point>& deadline,
-                 FileDescriptor* attached) {
+ReadEnd read_all(int fd, char* out, std::size_t size,
+                 const std::optional<Clock::time_point>& deadline, FileDescriptor* attached) {
   std::size_t done = 0;
   while (done < size) {
     if (!wait_readable(fd, deadline))
@@ -115,7 +115,8 @@ bool send_message(int fd, std::string_view text, int attached) {
          write_all(fd, text.data(), text.size(), -1);
 }
 
-ReadEnd receive_message(int fd, Message& message, const std::optional<Clock::time_point>& deadline) {
+ReadEnd receive_message(int fd, Message& message,
+                        const std::optional<Clock::time_point>& deadline) {
   std::array<char, sizeof(std::uint64_t)> head{};
   if (const ReadEnd end = read_all(fd, head.data(), head.size(), deadline, &message.attached);
       end != ReadEnd::complete)
@@ -138,14 +139,18 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   return *this;
 }
 
-int FileDescriptor::release() { return std::exchange(fd_, -1); }
+int FileDescriptor::release() {
+  return std::exchange(fd_, -1);
+}
 
 void FileDescriptor::reset() {
   if (fd_ >= 0)
     close(release());
 }
 
-void set_worker_program(const std::string& path) { worker_program() = path; }
+void set_worker_program(const std::string& path) {
+  worker_program() = path;
+}
 
 Result<WorkerProcess> WorkerProcess::start(const std::string& role) {
   std::array<int, 2> ends{};
@@ -154,7 +159,8 @@ Result<WorkerProcess> WorkerProcess::start(const std::string& role) {
                 fmt::format("cannot make a channel to a worker: {}", std::strerror(errno)));
   FileDescriptor ours(ends[0]);
   FileDescriptor theirs(ends[1]);
-  // Everything the child needs is prepared here: after fork() only async-signal-safe calls are allowed.
+  // Everything the child needs is prepared here: after fork() only async-signal-safe calls are
+  // allowed.
   const std::string program = worker_program();
   std::string name = "kernevo";
   std::string command = "__worker";
@@ -195,7 +201,9 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   return *this;
 }
 
-WorkerProcess::~WorkerProcess() { stop(); }
+WorkerProcess::~WorkerProcess() {
+  stop();
+}
 
 void WorkerProcess::stop() {
   if (pid_ <= 0)
@@ -245,6 +253,8 @@ std::optional<Message> WorkerChannel::receive() {
   return message;
 }
 
-bool WorkerChannel::send(std::string_view text) { return send_message(kDescriptor, text, -1); }
+bool WorkerChannel::send(std::string_view text) {
+  return send_message(kDescriptor, text, -1);
+}
 
 } // namespace kernevo

@@ -17,12 +17,12 @@
 namespace kernevo {
 
 struct CheckOptions {
-  std::string gpu;           // overrides the task's target
+  std::string gpu; // overrides the task's target
   ParameterValues parameters;
-  std::uint64_t seed = 0;    // 0 = a fresh one, reported
-  double seconds = 60;       // wall-clock limit of one case in the worker
+  std::uint64_t seed = 0; // 0 = a fresh one, reported
+  double seconds = 60;    // wall-clock limit of one case in the worker
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
-  bool small_only = false;   // stop after the small shapes
+  bool small_only = false; // stop after the small shapes
 };
 
 struct CheckResult {
@@ -36,6 +36,7 @@ struct CheckResult {
 
 // Result errors are infrastructure or input trouble (no toolkit, bad task); everything the
 // candidate did is in the verdict.
-Result<CheckResult> check_kernel(const Task& task, const KernelFile& kernel, const CheckOptions& options);
+Result<CheckResult> check_kernel(const Task& task, const KernelFile& kernel,
+                                 const CheckOptions& options);
 
 } // namespace kernevo

@@ -88,7 +88,8 @@ Json launch_to_json(const Launch& launch) {
 }
 
 Launch launch_from_json(const Json& json) {
-  only_keys(json, {"kernel", "grid", "block", "dynamic_shared_bytes", "cooperative", "arguments", "place"});
+  only_keys(json, {"kernel", "grid", "block", "dynamic_shared_bytes", "cooperative", "arguments",
+                   "place"});
   Launch launch;
   json.at("kernel").get_to(launch.kernel);
   json.at("grid").get_to(launch.grid);
@@ -111,8 +112,9 @@ Launch launch_from_json(const Json& json) {
 }
 
 Json finding_json(const Finding& f) {
-  Json json{{"kind", name_of(f.kind)}, {"message", f.message}, {"kernel", f.kernel},
-            {"source_file", f.source_file}, {"source_line", f.source_line}, {"ptx_line", f.ptx_line}};
+  Json json{{"kind", name_of(f.kind)},      {"message", f.message},
+            {"kernel", f.kernel},           {"source_file", f.source_file},
+            {"source_line", f.source_line}, {"ptx_line", f.ptx_line}};
   json["block"] = f.has_thread ? Json(f.block) : Json(nullptr);
   json["thread"] = f.has_thread ? Json(f.thread) : Json(nullptr);
   json["space"] = f.space;
@@ -130,7 +132,9 @@ FindingKind finding_kind(const std::string& name) {
                                             static_cast<const Json*>(nullptr));
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value)); }
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value));
+}
 
 Json case_to_json(const CheckedCase& c) {
   return {{"case", c.case_id},
@@ -178,8 +182,8 @@ std::string to_json(const Build& build) {
 
 Result<Build> build_from_json(std::string_view text) {
   return read_json(text, "build record", [](const Json& json) {
-    only_keys(json, {"ok", "syntax_error", "compiler", "architecture", "ptx", "ptx_hash", "assembler",
-                     "resources", "lowered_names", "diagnostics", "from_cache"});
+    only_keys(json, {"ok", "syntax_error", "compiler", "architecture", "ptx", "ptx_hash",
+                     "assembler", "resources", "lowered_names", "diagnostics", "from_cache"});
     Build build;
     json.at("ok").get_to(build.ok);
     json.at("syntax_error").get_to(build.syntax_error);
@@ -217,7 +221,8 @@ Result<LaunchPlan> launch_plan_from_json(std::string_view text) {
     for (const Json& item : json.at("scratch")) {
       only_keys(item, {"name", "dtype", "elements"});
       const auto dtype = parse_dtype(item.at("dtype").get<std::string>());
-      plan.scratch.push_back({item.at("name"), dtype.value_or(DType::float32), item.at("elements")});
+      plan.scratch.push_back(
+          {item.at("name"), dtype.value_or(DType::float32), item.at("elements")});
     }
     for (const Json& item : json.at("launches"))
       plan.launches.push_back(launch_from_json(item));
@@ -277,7 +282,8 @@ std::string to_json(const Verdict& verdict) {
 }
 
 std::string to_json(const Error& error) {
-  constexpr std::array<std::string_view, 4> codes = {"usage", "input", "unsupported", "infrastructure"};
+  constexpr std::array<std::string_view, 4> codes = {"usage", "input", "unsupported",
+                                                     "infrastructure"};
   Json json{{"error", codes[static_cast<std::size_t>(error.code)]}, {"message", error.message}};
   json["place"] = error.place ? place_to_json(*error.place) : Json(nullptr);
   json["fix"] = error.fix;

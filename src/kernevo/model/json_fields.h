@@ -16,7 +16,8 @@ namespace kernevo {
 using Json = nlohmann::ordered_json;
 
 // Runs a reader that may throw the library's exceptions and turns them into a Result.
-template <class F> auto read_json(std::string_view text, const char* what, F&& reader)
+template <class F>
+auto read_json(std::string_view text, const char* what, F&& reader)
     -> Result<decltype(reader(std::declval<const Json&>()))> {
   try {
     return reader(Json::parse(text));

@@ -1,0 +1,201 @@
+// kernevo check TASK KERNEL: is it right?
+#include "kernevo/evaluate/check.h"
+#include "kernevo/cli/command.h"
+#include "kernevo/kernel/kernel_file.h"
+#include "kernevo/model/json.h"
+#include "kernevo/model/json_fields.h"
+#include "kernevo/task/load_task.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <memory>
+
+namespace kernevo::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string task;
+  std::string kernel;
+  std::vector<std::string> parameters;
+  CheckOptions check;
+  double memory_gb = 8;
+};
+
+Result<ParameterValues> parse_parameters(const std::vector<std::string>& settings) {
+  ParameterValues values;
+  for (const std::string& setting : settings) {
+    const auto equals = setting.find('=');
+    std::int64_t value = 0;
+    const char* end = setting.data() + setting.size();
+    if (equals == std::string::npos || equals == 0 ||
+        std::from_chars(setting.data() + equals + 1, end, value).ptr != end ||
+        equals + 1 == setting.size())
+      return fail(ErrorCode::usage,
+                  fmt::format("'{}' is not NAME=VALUE with an integer value", setting),
+                  std::nullopt, "for example: --param BM=64");
+    values[setting.substr(0, equals)] = value;
+  }
+  return values;
+}
+
+std::string shape_line(const CheckedCase& c) {
+  std::string line = fmt::format("{:<15} seed {}", c.distribution, c.seed);
+  if (c.blocks_run < c.blocks)
+    line += fmt::format(", {} of {} blocks", c.blocks_run, c.blocks);
+  if (c.elements_checked < c.elements)
+    line += fmt::format(", {} of {} elements", c.elements_checked, c.elements);
+  return line;
+}
+
+void print_cases(const Verdict& verdict) {
+  std::vector<std::vector<std::string>> rows;
+  std::string previous;
+  for (const CheckedCase& c : verdict.cases) {
+    const bool failing = verdict.failing_case && &c == &verdict.cases.back();
+    rows.push_back(
+        {c.case_id == previous ? "" : c.case_id + (c.hidden ? " (hidden)" : ""), shape_line(c),
+         failing ? "FAILED" : fmt::format("error {:.3f} of tolerance", c.worst_error_ratio)});
+    previous = c.case_id;
+  }
+  fmt::print("{}", table(rows));
+}
+
+void print_build(const CheckResult& result) {
+  const Build& build = result.build;
+  if (!build.ok)
+    return;
+  fmt::print("built    {} for {}{}\n", build.compiler, build.architecture,
+             build.from_cache ? ", from the cache" : "");
+  for (const KernelResources& r : build.resources) {
+    if (!r.registers)
+      continue;
+    std::string line = fmt::format("kernel   {}: {} registers",
+                                   r.demangled.empty() ? r.name : r.demangled, *r.registers);
+    if (r.static_shared && r.static_shared->value > 0)
+      line += fmt::format(", {} B shared", r.static_shared->value);
+    if (r.spill_stores && r.spill_stores->value > 0)
+      line += fmt::format(", {} B spilled", r.spill_stores->value);
+    fmt::print("{}\n", line);
+  }
+}
+
+void print_fault(const Verdict& verdict) {
+  fmt::print("{}  {} at {}\n", paint("WRONG", Tone::bad), name_of(*verdict.fault),
+             name_of(verdict.rung));
+  fmt::print("  {}\n", verdict.summary);
+  if (const auto& finding = verdict.finding) {
+    std::vector<std::vector<std::string>> rows = {{"finding", std::string(name_of(finding->kind))}};
+    if (!finding->kernel.empty())
+      rows.push_back({"kernel", finding->kernel});
+    if (finding->source_line > 0)
+      rows.push_back({"line", fmt::format("{}:{}", finding->source_file, finding->source_line)});
+    if (finding->has_thread)
+      rows.push_back(
+          {"where", fmt::format("block ({}), thread ({})", fmt::join(finding->block, ", "),
+                                fmt::join(finding->thread, ", "))});
+    fmt::print("{}", table(rows));
+  }
+  std::size_t shown = 0;
+  for (const Diagnostic& d : verdict.diagnostics)
+    if (d.severity == Diagnostic::Severity::error && ++shown <= 10 && verdict.rung == Rung::compile)
+      fmt::print("  {}:{}: {}\n", d.place.file, d.place.line, d.message);
+}
+
+void print_result(const Options& options, const CheckResult& result,
+                  const std::vector<std::string>& task_warnings) {
+  const Verdict& verdict = result.verdict;
+  if (!options.common.quiet) {
+    fmt::print("task     {}\nkernel   {}\ndevice   virtual {} (sm_{})\n", options.task,
+               options.kernel, result.gpu.name, result.gpu.compute_capability);
+    if (!result.parameters.empty()) {
+      std::vector<std::string> bound;
+      for (const auto& [name, value] : result.parameters)
+        bound.push_back(fmt::format("{}={}", name, value));
+      fmt::print("with     {}\n", fmt::join(bound, " "));
+    }
+    print_build(result);
+    if (!verdict.cases.empty()) {
+      fmt::print("cases\n");
+      print_cases(verdict);
+    }
+    for (const std::string& warning : task_warnings)
+      fmt::print("{} {}\n", paint("warning:", Tone::warning), warning);
+    for (const std::string& warning : verdict.warnings)
+      fmt::print("{} {}\n", paint("warning:", Tone::warning), warning);
+  }
+  if (verdict.correct)
+    fmt::print("{}  {} ({:.2f} s)\n", paint("CORRECT", Tone::good), verdict.summary,
+               result.wall_seconds);
+  else
+    print_fault(verdict);
+}
+
+void print_json(const Options& options, const CheckResult& result,
+                const std::vector<std::string>& task_warnings) {
+  Json json = Json::parse(to_json(result.verdict));
+  json["task"] = options.task;
+  json["kernel"] = options.kernel;
+  json["device"] = "virtual:" + result.gpu.name;
+  json["seed"] = result.seed;
+  json["parameters"] = result.parameters;
+  Json build = Json::parse(to_json(result.build));
+  build.erase("ptx");
+  build.erase("diagnostics");
+  json["build"] = std::move(build);
+  json["task_warnings"] = task_warnings;
+  json["wall_seconds"] = result.wall_seconds;
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+int run(Options& options) {
+  const auto task = load_task(options.task);
+  if (!task)
+    return report_error(task.error(), options.common);
+  const auto kernel = load_kernel_file(options.kernel);
+  if (!kernel)
+    return report_error(kernel.error(), options.common);
+  auto parameters = parse_parameters(options.parameters);
+  if (!parameters)
+    return report_error(parameters.error(), options.common);
+  options.check.parameters = std::move(*parameters);
+  options.check.memory_bytes = static_cast<std::uint64_t>(options.memory_gb * 1e9);
+  const auto result = check_kernel(task->task, *kernel, options.check);
+  if (!result)
+    return report_error(result.error(), options.common);
+  if (options.common.json)
+    print_json(options, *result, task->warnings);
+  else
+    print_result(options, *result, task->warnings);
+  return result->verdict.correct ? kYes : kNo;
+}
+
+} // namespace
+
+Command add_check(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("check", "Is this kernel right? Compiles it, runs it on the virtual GPU "
+                                  "with every sanitizer on and compares with the oracle");
+  command->add_option("TASK", options->task, "Task file (YAML)")->required();
+  command->add_option("KERNEL", options->kernel, "Kernel file (CUDA device code with directives)")
+      ->required();
+  command->add_option("--gpu", options->check.gpu, "Named GPU instead of the task's target");
+  command->add_option("-p,--param", options->parameters,
+                      "Value of a @tune parameter, NAME=VALUE; repeatable");
+  command->add_option("--seed", options->check.seed,
+                      "Seed of the inputs (default: a fresh one, reported)");
+  command->add_option("--seconds", options->check.seconds, "Wall-clock limit of one case")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 86400.0));
+  command->add_option("--memory", options->memory_gb, "Memory limit of the worker, in GB")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 4096.0));
+  command->add_flag("--small-only", options->check.small_only, "Stop after the small shapes");
+  add_common(*command, options->common);
+  return {[options] { return run(*options); }};
+}
+
+} // namespace kernevo::cli

@@ -1,0 +1,146 @@
+// kernevo doctor: what is here, what is missing and how to get it.
+#include "kernevo/base/files.h"
+#include "kernevo/base/sandbox.h"
+#include "kernevo/cli/command.h"
+#include "kernevo/device/list_devices.h"
+#include "kernevo/evaluate/check.h"
+#include "kernevo/kernel/kernel_file.h"
+#include "kernevo/model/json_fields.h"
+#include "kernevo/task/load_task.h"
+#include "kernevo/toolchain/build_cache.h"
+#include "kernevo/toolchain/toolchain.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <memory>
+#include <thread>
+
+namespace kernevo::cli {
+namespace {
+
+enum class State { good, weak, missing };
+
+struct Finding {
+  std::string part;
+  State state = State::good;
+  std::string detail;
+  std::string fix;
+};
+
+std::string_view word(State state) {
+  return state == State::good ? "ok" : state == State::weak ? "weak" : "missing";
+}
+
+std::vector<Finding> examine_toolchain() {
+  const auto toolchain = find_toolchain();
+  if (!toolchain)
+    return {{"CUDA compiler", State::missing, toolchain.error().message, toolchain.error().fix}};
+  std::vector<Finding> findings = {
+      {"CUDA compiler", State::good,
+       fmt::format("CUDA {} from {}", toolchain->version, toolchain->origin), ""}};
+  if (toolchain->nvrtc.empty())
+    findings.push_back({"NVRTC", State::weak, "absent; nvcc is used, several times slower",
+                        "run 'make setup', or set KERNEVO_CUDA to a toolkit that has libnvrtc"});
+  else
+    findings.push_back({"NVRTC", State::good, toolchain->nvrtc.filename().string(), ""});
+  if (toolchain->ptxas.empty())
+    findings.push_back({"ptxas", State::weak, "absent; registers and spills are unknown",
+                        "run 'make setup', or set KERNEVO_CUDA to a toolkit that has ptxas"});
+  else
+    findings.push_back(
+        {"ptxas", State::good, "registers, spills and shared memory of every kernel", ""});
+  return findings;
+}
+
+Finding examine_cache() {
+  const auto cache = probe_build_cache();
+  if (!cache)
+    return {"build cache", State::weak, format_error(cache.error()),
+            "set KERNEVO_CACHE to a folder you can write to"};
+  return {"build cache", State::good, cache->string(), ""};
+}
+
+Finding examine_gpus() {
+  const auto list = list_devices();
+  if (!list)
+    return {"GPU tables", State::missing, list.error().message, list.error().fix};
+  if (list->real_gpus.empty())
+    return {"devices", State::good,
+            fmt::format("{} virtual GPUs; {}", list->virtual_gpus.size(), list->driver), ""};
+  return {
+      "devices", State::good,
+      fmt::format("{} virtual GPUs, {} real", list->virtual_gpus.size(), list->real_gpus.size()),
+      ""};
+}
+
+// The proof of the pudding: a kernel goes from source to verdict.
+Finding examine_pipeline() {
+  constexpr const char* task_text =
+      "op_name: add\nshapes: [[1000]]\ndtype: float32\ntarget_gpu: A100\n";
+  constexpr const char* kernel_text =
+      "__global__ void add(const float* A, const float* B, float* C, int N) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < N) C[i] = A[i] + B[i];\n"
+      "}\n";
+  const auto task = parse_task(task_text, "doctor.yaml");
+  const auto kernel = parse_kernel_file(kernel_text, "doctor.cu");
+  if (!task || !kernel)
+    return {"self-test", State::missing, "the built-in task does not load", "reinstall kernevo"};
+  const auto result = check_kernel(task->task, *kernel, {});
+  if (!result)
+    return {"self-test", State::missing, format_error(result.error()), ""};
+  if (!result->verdict.correct)
+    return {"self-test", State::missing, result->verdict.summary, "report this as a bug"};
+  return {"self-test", State::good,
+          fmt::format("source to verdict in {:.2f} s", result->wall_seconds), ""};
+}
+
+std::vector<Finding> examine() {
+  std::vector<Finding> findings = examine_toolchain();
+  findings.push_back(examine_cache());
+  findings.push_back(examine_gpus());
+  for (const SandboxLayer& layer : probe_sandbox())
+    findings.push_back(
+        {"sandbox: " + layer.name, layer.available ? State::good : State::weak, layer.detail,
+         layer.available ? "" : "candidates are still interpreted in a process of their own"});
+  findings.push_back(
+      {"processor", State::good, fmt::format("{} cores", std::thread::hardware_concurrency()), ""});
+  if (findings.front().state != State::missing)
+    findings.push_back(examine_pipeline());
+  return findings;
+}
+
+} // namespace
+
+Command add_doctor(CLI::App& app) {
+  auto options = std::make_shared<CommonOptions>();
+  CLI::App* command =
+      app.add_subcommand("doctor", "What is here, what is missing and how to get it");
+  add_common(*command, *options);
+  return {[options] {
+    const std::vector<Finding> findings = examine();
+    bool whole = true;
+    Json json = Json::array();
+    for (const Finding& f : findings) {
+      whole = whole && f.state != State::missing;
+      json.push_back(
+          {{"part", f.part}, {"state", word(f.state)}, {"detail", f.detail}, {"fix", f.fix}});
+    }
+    if (options->json) {
+      fmt::print("{}\n", Json{{"ok", whole}, {"parts", json}}.dump(2));
+    } else {
+      for (const Finding& f : findings) {
+        const Tone tone = f.state == State::good   ? Tone::good
+                          : f.state == State::weak ? Tone::warning
+                                                   : Tone::bad;
+        fmt::print("{}  {:<24} {}\n", paint(fmt::format("{:<7}", word(f.state)), tone), f.part,
+                   f.detail);
+        if (!f.fix.empty())
+          fmt::print("{:34}-> {}\n", "", f.fix);
+      }
+    }
+    return whole ? kYes : 3;
+  }};
+}
+
+} // namespace kernevo::cli

@@ -1,0 +1,91 @@
+#include "kernevo/base/suggest.h"
+#include "kernevo/cli/command.h"
+#include "kernevo/device/virtual_device.h"
+#include "kernevo/toolchain/compile_worker.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <fmt/format.h>
+#include <map>
+#include <string_view>
+
+namespace kernevo::cli {
+namespace {
+
+constexpr const char* kWelcome =
+    R"(kernevo {}: from a GPU kernel to a faster one, with the evidence. No GPU needed.
+
+  1  kernevo init softmax                          a task and a naive kernel to start from
+  2  kernevo check softmax/task.yaml softmax/naive.cu
+                                                   is it right? compiled, run on the virtual GPU, judged
+  3  edit the kernel (or write another) and check again
+
+kernevo doctor says what this machine has and lacks; kernevo --help lists every command.
+)";
+
+// CLI11 counts a misspelt command as a surplus argument; people deserve better.
+int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, char** argv) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    commands.push_back(command->get_name());
+  const std::string first = argc > 1 ? argv[1] : "";
+  const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
+  if (!known && !first.starts_with("-")) {
+    fmt::print(stderr, "kernevo: unknown command '{}'{}; 'kernevo --help' lists the commands\n",
+               first, did_you_mean(first, commands));
+    return 2;
+  }
+  std::string message = problem.what();
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  fmt::print(stderr, "kernevo: {}; see 'kernevo{} --help'\n", message, known ? " " + first : "");
+  return 2;
+}
+
+int serve(std::string_view role) {
+  // A worker writes to a channel whose other end may be gone.
+  std::signal(SIGPIPE, SIG_IGN); // NOLINT(cert-err33-c)
+  if (role == "execute")
+    return serve_virtual_device();
+  if (role == "compile")
+    return serve_compiler();
+  return 2;
+}
+
+int run(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "__worker")
+    return serve(argv[2]);
+  if (argc == 1) {
+    fmt::print(fmt::runtime(kWelcome), KERNEVO_VERSION);
+    return kYes;
+  }
+  CLI::App app("kernevo: from a GPU kernel to a faster one, with the evidence", "kernevo");
+  app.set_version_flag("--version", "kernevo " KERNEVO_VERSION);
+  app.require_subcommand(1);
+  std::map<std::string, Command> commands;
+  commands["check"] = add_check(app);
+  commands["devices"] = add_devices(app);
+  commands["doctor"] = add_doctor(app);
+  commands["init"] = add_init(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& wanted) { // --help, --version
+    return app.exit(wanted);
+  } catch (const CLI::ParseError& problem) {
+    return usage_error(app, problem, argc, argv);
+  }
+  return commands.at(app.get_subcommands().front()->get_name()).run();
+}
+
+} // namespace
+} // namespace kernevo::cli
+
+int main(int argc, char** argv) {
+  try {
+    return kernevo::cli::run(argc, argv);
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "kernevo: internal error: {}; please report it\n", problem.what());
+    return 3;
+  }
+}

@@ -1,0 +1,28 @@
+// What can run a kernel on this machine.
+#pragma once
+
+#include "kernevo/base/result.h"
+#include "kernevo/model/gpu.h"
+
+#include <string>
+#include <vector>
+
+namespace kernevo {
+
+struct RealGpu {
+  int ordinal = 0;
+  std::string name;
+  int compute_capability = 0;
+  Bytes memory;
+};
+
+struct DeviceList {
+  std::vector<Gpu> virtual_gpus;
+  std::vector<RealGpu> real_gpus;
+  std::string driver; // "CUDA driver 13.0", or why there is none
+};
+
+// Looks for the CUDA driver library at run time; its absence is an answer, not an error.
+Result<DeviceList> list_devices();
+
+} // namespace kernevo

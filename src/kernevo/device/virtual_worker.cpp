@@ -1,0 +1,275 @@
+// The worker's side: confined, it loads one module and runs plans on the virtual GPU.
+#include "kernevo/base/sandbox.h"
+#include "kernevo/base/worker_process.h"
+#include "kernevo/device/messages.h"
+#include "kernevo/device/virtual_device.h"
+#include "kernevo/vgpu/machine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace kernevo {
+namespace {
+
+// Room for the program, the parsed module and thread stacks beside the kernel's own memory.
+constexpr std::uint64_t kOverhead = std::uint64_t{4} << 30U;
+// The arena is mapped as well; its gaps cost address space only.
+constexpr std::uint64_t kArenaAllowance = std::uint64_t{1} << 40U;
+
+Finding finding_from(const Error& error) {
+  Finding finding;
+  finding.kind = error.code == ErrorCode::unsupported ? FindingKind::unsupported_instruction
+                                                      : FindingKind::invalid_ptx;
+  finding.message = format_error(error);
+  if (error.place)
+    finding.ptx_line = error.place->line;
+  return finding;
+}
+
+Finding launch_finding(FindingKind kind, const Launch& launch, std::string message) {
+  Finding finding;
+  finding.kind = kind;
+  finding.message = std::move(message);
+  finding.kernel = launch.kernel;
+  finding.source_file = launch.place.file;
+  finding.source_line = launch.place.line;
+  return finding;
+}
+
+template <class T> void put(std::vector<std::byte>& out, std::uint32_t offset, T value) {
+  std::memcpy(out.data() + offset, &value, sizeof value);
+}
+
+// Writes one argument as the kernel's parameter wants it; the text of the problem when it does not
+// fit.
+std::optional<std::string> put_argument(const LaunchArgument& argument,
+                                        const vgpu::KernelInfo::Parameter& parameter,
+                                        std::size_t position,
+                                        const std::vector<vgpu::DevicePointer>& pointers,
+                                        std::vector<std::byte>& out) {
+  auto mismatch = [&](std::string_view what) {
+    return fmt::format("argument {} ('{}') is {}, but the kernel's parameter takes {} bytes{}",
+                       position + 1, argument.name, what, parameter.size,
+                       parameter.is_float ? " of floating point" : "");
+  };
+  if (const auto* buffer = std::get_if<BufferArgument>(&argument.value)) {
+    if (parameter.size != 8 || parameter.is_float)
+      return mismatch("a buffer");
+    put(out, parameter.offset, pointers.at(buffer->index));
+    return std::nullopt;
+  }
+  const auto* integer = std::get_if<std::int64_t>(&argument.value);
+  const double real =
+      integer != nullptr ? static_cast<double>(*integer) : std::get<double>(argument.value);
+  if (parameter.is_float) {
+    if (parameter.size == 4)
+      put(out, parameter.offset, static_cast<float>(real));
+    else
+      put(out, parameter.offset, real);
+    return std::nullopt;
+  }
+  if (integer == nullptr) {
+    if (real != std::floor(real))
+      return mismatch("a fractional number");
+    if (std::abs(real) >= 0x1p62)
+      return mismatch("a number beyond 64 bits");
+  }
+  const std::int64_t value = integer != nullptr ? *integer : static_cast<std::int64_t>(real);
+  const int bits = static_cast<int>(parameter.size * 8);
+  if (parameter.size > 8 || (bits < 64 && (value >= (std::int64_t{1} << bits) ||
+                                           value < -(std::int64_t{1} << (bits - 1)))))
+    return mismatch(fmt::format("the integer {}", value));
+  std::memcpy(out.data() + parameter.offset, &value, parameter.size);
+  return std::nullopt;
+}
+
+class Session {
+public:
+  Session(Gpu gpu, std::uint64_t memory_bytes)
+      : gpu_(std::move(gpu)), memory_bytes_(memory_bytes) {}
+
+  RunOutcome load(const LoadMessage& message) {
+    auto program = vgpu::load_program(message.ptx, message.file);
+    if (!program)
+      return {.fault = finding_from(program.error())};
+    program_ = std::move(*program);
+    return {};
+  }
+
+  Result<RunOutcome> run(const RunMessage& message, FileDescriptor memory) {
+    if (!program_)
+      return fail(ErrorCode::infrastructure, "no module is loaded");
+    KERNEVO_TRY(arena, Arena::attach(std::move(memory), message.regions));
+    const RunRequest& request = message.request;
+    vgpu::MachineOptions options;
+    options.sanitize = request.sanitize;
+    options.memory_limit = memory_bytes_;
+    options.seconds = request.seconds;
+    if (request.instruction_budget > 0)
+      options.instruction_budget = request.instruction_budget;
+    vgpu::Machine machine(gpu_, options);
+
+    std::vector<vgpu::DevicePointer> pointers;
+    for (const TensorBinding& tensor : request.tensors) {
+      KERNEVO_TRY(pointer, machine.adopt(arena.region(tensor.region), tensor.name,
+                                         {tensor.read_only, tensor.initialized}));
+      pointers.push_back(pointer);
+    }
+    for (const ScratchBuffer& scratch : request.plan.scratch) {
+      auto pointer = machine.allocate(scratch.bytes(), scratch.name, {false, false});
+      if (!pointer) {
+        Finding finding;
+        finding.kind = FindingKind::memory_limit;
+        finding.message = fmt::format("scratch buffer '{}' of {} bytes: {}", scratch.name,
+                                      scratch.bytes(), pointer.error().message);
+        return RunOutcome{.fault = std::move(finding)};
+      }
+      pointers.push_back(*pointer);
+    }
+
+    RunOutcome outcome;
+    for (const Launch& launch : request.plan.launches) {
+      if (!run_launch(machine, launch, request, pointers, outcome))
+        break;
+    }
+    for (std::size_t i = 0; i < request.tensors.size(); ++i)
+      if (const auto region = request.tensors[i].written_region) {
+        const auto written = machine.written(pointers[i]);
+        std::memcpy(arena.region(*region).data(), written.data(),
+                    std::min<std::size_t>(written.size(), arena.region(*region).size()));
+      }
+    return outcome;
+  }
+
+private:
+  // False when the launch faulted.
+  bool run_launch(vgpu::Machine& machine, const Launch& launch, const RunRequest& request,
+                  const std::vector<vgpu::DevicePointer>& pointers, RunOutcome& outcome) {
+    const auto entry = request.entry_names.find(launch.kernel);
+    const auto kernel = vgpu::find_kernel(
+        *program_, entry == request.entry_names.end() ? launch.kernel : entry->second);
+    if (!kernel) {
+      outcome.fault =
+          launch_finding(FindingKind::unknown_kernel, launch, format_error(kernel.error()));
+      return false;
+    }
+    if (kernel->parameters.size() != launch.arguments.size()) {
+      outcome.fault = launch_finding(
+          FindingKind::bad_argument, launch,
+          fmt::format("the launch of '{}' passes {} arguments, but the kernel has {} parameters",
+                      launch.kernel, launch.arguments.size(), kernel->parameters.size()));
+      return false;
+    }
+    vgpu::LaunchConfig config;
+    config.kernel = kernel->name;
+    config.cooperative = launch.cooperative;
+    config.only_blocks = request.only_blocks;
+    config.parameters.resize(kernel->parameter_bytes);
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+      if (const auto problem = put_argument(launch.arguments[i], kernel->parameters[i], i, pointers,
+                                            config.parameters)) {
+        outcome.fault = launch_finding(FindingKind::bad_argument, launch,
+                                       fmt::format("launch of '{}': {}", launch.kernel, *problem));
+        return false;
+      }
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+      if (launch.grid.at(axis) < 1 || launch.grid.at(axis) > most || launch.block.at(axis) < 1 ||
+          launch.block.at(axis) > most || launch.dynamic_shared < 0 ||
+          launch.dynamic_shared > most) {
+        outcome.fault = launch_finding(
+            FindingKind::launch_limit, launch,
+            fmt::format(
+                "launch of '{}' with grid ({}, {}, {}), block ({}, {}, {}) and {} bytes of shared "
+                "memory: every size must be between 1 and 2^32-1",
+                launch.kernel, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+                launch.block[1], launch.block[2], launch.dynamic_shared));
+        return false;
+      }
+      config.grid.at(axis) = static_cast<std::uint32_t>(launch.grid.at(axis));
+      config.block.at(axis) = static_cast<std::uint32_t>(launch.block.at(axis));
+    }
+    config.dynamic_shared = static_cast<std::uint32_t>(launch.dynamic_shared);
+    if (const auto registers = request.registers.find(launch.kernel);
+        registers != request.registers.end())
+      config.registers_per_thread = registers->second;
+
+    vgpu::LaunchResult result = machine.launch(*program_, config);
+    outcome.printed += result.printed;
+    outcome.output_flood = outcome.output_flood || result.output_flood;
+    outcome.warp_instructions += result.statistics.warp_instructions;
+    outcome.blocks_run += result.statistics.blocks_run;
+    if (!result.fault)
+      return true;
+    outcome.fault = std::move(result.fault);
+    if (outcome.fault->kind == FindingKind::launch_limit && outcome.fault->source_line == 0) {
+      outcome.fault->source_file = launch.place.file;
+      outcome.fault->source_line = launch.place.line;
+    }
+    return false;
+  }
+
+  Gpu gpu_;
+  std::uint64_t memory_bytes_;
+  std::shared_ptr<const vgpu::Program> program_;
+};
+
+RunOutcome out_of_memory() {
+  Finding finding;
+  finding.kind = FindingKind::memory_limit;
+  finding.message = "the kernel needs more memory than its limit";
+  return {.fault = std::move(finding)};
+}
+
+} // namespace
+
+int serve_virtual_device() {
+  WorkerChannel channel;
+  std::optional<Message> first = channel.receive();
+  if (!first)
+    return 0;
+  auto open = decode_open(first->text);
+  if (!open)
+    return 3;
+  // Data files are read before the doors close.
+  auto gpu = find_gpu(open->gpu);
+  if (!gpu) {
+    channel.send(encode(Result<RunOutcome>(tl::unexpected<Error>(gpu.error()))));
+    return 3;
+  }
+  if (auto confined =
+          confine_this_process(Confinement::execute,
+                               {.address_space = open->memory_bytes + kOverhead + kArenaAllowance});
+      !confined) {
+    channel.send(encode(Result<RunOutcome>(tl::unexpected<Error>(confined.error()))));
+    return 3;
+  }
+  channel.send(encode(Result<RunOutcome>(RunOutcome{})));
+  Session session(std::move(*gpu), open->memory_bytes);
+  while (std::optional<Message> message = channel.receive()) {
+    Result<RunOutcome> outcome = out_of_memory();
+    try {
+      if (kind_of_message(message->text) == "load") {
+        auto load = decode_load(message->text);
+        outcome =
+            load ? Result<RunOutcome>(session.load(*load)) : tl::unexpected<Error>(load.error());
+      } else {
+        auto run = decode_run(message->text);
+        outcome = run ? session.run(*run, std::move(message->attached))
+                      : tl::unexpected<Error>(run.error());
+      }
+    } catch (const std::bad_alloc&) { // the one library exception a hostile module can provoke
+      outcome = out_of_memory();
+    }
+    if (!channel.send(encode(outcome)))
+      return 0;
+  }
+  return 0;
+}
+
+} // namespace kernevo

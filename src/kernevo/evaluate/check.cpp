@@ -1,0 +1,380 @@
+#include "kernevo/evaluate/check.h"
+
+#include "kernevo/device/virtual_device.h"
+#include "kernevo/evaluate/check_limits.h"
+#include "kernevo/evaluate/compile_kernel.h"
+#include "kernevo/evaluate/negative_controls.h"
+#include "kernevo/evaluate/reference_oracle.h"
+#include "kernevo/evaluate/run_case.h"
+#include "kernevo/evaluate/sampling.h"
+#include "kernevo/task/catalogue.h"
+#include "kernevo/toolchain/occupancy.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <memory>
+#include <random>
+#include <utility>
+
+namespace kernevo {
+namespace {
+
+// A shape that needs no more warp instructions than this is run whole, a larger one by sample.
+constexpr double kWholeRun = 40e6;
+// Where sampling would prove nothing (launches that depend on each other, atomics), a whole run may
+// cost this much.
+constexpr double kPatientRun = 600e6;
+constexpr std::uint64_t kMostSampledBlocks = 48;
+// Multiply-adds the oracle may spend on one large case.
+constexpr double kOracleWork = 4e8;
+constexpr double kBytesFactor = 3; // inputs twice (theirs and ours), outputs and their maps
+
+std::uint64_t fresh_seed() {
+  std::random_device source;
+  return (std::uint64_t{source()} << 16U | source() % 65536U) & 0xFFFFFFFFFFFFU;
+}
+
+class Ladder {
+public:
+  Ladder(const Task& task, const KernelFile& kernel, const CheckOptions& options)
+      : task_(task), kernel_(kernel), options_(options) {}
+
+  Result<CheckResult> climb() {
+    const auto start = std::chrono::steady_clock::now();
+    KERNEVO_TRY(gpu, find_gpu(options_.gpu.empty() ? task_.target_gpu : options_.gpu));
+    result_.gpu = std::move(gpu);
+    result_.seed = options_.seed != 0 ? options_.seed : fresh_seed();
+    KERNEVO_CHECK(climb_rungs());
+    result_.verdict.correct = !result_.verdict.fault;
+    result_.wall_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(result_);
+  }
+
+private:
+  Verdict& verdict() { return result_.verdict; }
+
+  void fault(FaultKind kind, std::string summary, FaultClass fault_class = FaultClass::candidate) {
+    verdict().fault = kind;
+    verdict().fault_class = fault_class;
+    verdict().summary = std::move(summary);
+  }
+  bool failed() { return verdict().fault.has_value(); }
+
+  // Each rung returns when it has set a fault; the first fault ends the climb.
+  Result<void> climb_rungs() {
+    KERNEVO_CHECK(parse());
+    if (failed())
+      return {};
+    KERNEVO_CHECK(compile());
+    if (failed())
+      return {};
+    resources();
+    if (failed())
+      return {};
+    KERNEVO_CHECK(load());
+    if (failed())
+      return {};
+    KERNEVO_CHECK(small_shapes_rung());
+    if (failed() || options_.small_only)
+      return finish();
+    KERNEVO_CHECK(hidden_shapes_rung());
+    if (failed())
+      return {};
+    KERNEVO_CHECK(real_shapes_rung());
+    return finish();
+  }
+
+  Result<void> finish() {
+    if (failed())
+      return {};
+    double worst = 0;
+    std::uint64_t elements = 0;
+    for (const CheckedCase& c : verdict().cases) {
+      worst = std::max(worst, c.worst_error_ratio);
+      elements += c.elements_checked;
+    }
+    verdict().summary = fmt::format(
+        "correct on {} cases, {} elements compared, worst error {:.0f} % of its tolerance",
+        verdict().cases.size(), elements, worst * 100);
+    if (worst_strict_ratio_ > 8)
+      verdict().warnings.push_back(
+          fmt::format("passes only by the declared tolerance: the worst error is {:.0f} times what "
+                      "{} arithmetic with float32 "
+                      "accumulation explains",
+                      worst_strict_ratio_, name_of(task_.dtype)));
+    return {};
+  }
+
+  Result<void> parse() {
+    verdict().rung = Rung::parse;
+    if (kernel_.language != KernelLanguage::cuda)
+      return fail(ErrorCode::unsupported, "Triton kernel files cannot be checked yet",
+                  Place{kernel_.path}, "give a CUDA kernel file");
+    KERNEVO_TRY(parameters, choose_parameters(kernel_, options_.parameters));
+    result_.parameters = std::move(parameters);
+    KERNEVO_TRY(problem, make_problem(task_, task_.shapes.front()));
+    auto plan = make_launch_plan(kernel_, result_.parameters, problem, task_.default_launch,
+                                 Place{task_.file});
+    if (!plan) {
+      contract_fault(plan.error());
+      return {};
+    }
+    plan_ = std::move(*plan);
+    return {};
+  }
+
+  void contract_fault(const Error& error) {
+    fault(FaultKind::interface_contract_error, format_error(error));
+    verdict().diagnostics.push_back(
+        {Diagnostic::Severity::error, error.place.value_or(Place{kernel_.path}), error.message});
+  }
+
+  Result<void> compile() {
+    verdict().rung = Rung::compile;
+    KERNEVO_TRY(build, compile_kernel(kernel_, result_.parameters, plan_, result_.gpu));
+    result_.build = std::move(build);
+    verdict().diagnostics = result_.build.diagnostics;
+    if (result_.build.ok)
+      return {};
+    const auto error =
+        std::find_if(verdict().diagnostics.begin(), verdict().diagnostics.end(),
+                     [](const Diagnostic& d) { return d.severity == Diagnostic::Severity::error; });
+    std::string summary = "does not compile";
+    if (error != verdict().diagnostics.end())
+      summary = fmt::format("{}:{}: {}", error->place.file, error->place.line, error->message);
+    fault(result_.build.syntax_error ? FaultKind::syntax_error : FaultKind::semantic_compile_error,
+          summary);
+    return {};
+  }
+
+  const KernelResources* resources_of(const std::string& kernel) {
+    const auto lowered = result_.build.lowered_names.find(kernel);
+    const std::string& name =
+        lowered == result_.build.lowered_names.end() ? kernel : lowered->second;
+    for (const KernelResources& r : result_.build.resources)
+      if (r.name == name || r.demangled == name)
+        return &r;
+    return nullptr;
+  }
+
+  // Does every launch of the first real shape fit the GPU at all?
+  void resources() {
+    verdict().rung = Rung::resources;
+    for (const Launch& launch : plan_.launches) {
+      const KernelResources* r = resources_of(launch.kernel);
+      if (r == nullptr || !r->registers)
+        continue;
+      const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+      if (threads < 1 || threads > result_.gpu.max_threads_per_block)
+        continue; // the launch itself reports it, with its line
+      const Bytes shared{
+          r->static_shared.value_or(Bytes{0}).value +
+          static_cast<std::uint64_t>(std::max<std::int64_t>(0, launch.dynamic_shared))};
+      if (auto fits =
+              compute_occupancy(result_.gpu, static_cast<int>(threads), *r->registers, shared);
+          !fits)
+        fault(FaultKind::interface_contract_error,
+              fmt::format("{}:{}: {}", launch.place.file, launch.place.line, fits.error().message));
+      if (r->spill_stores && r->spill_stores->value > 0)
+        verdict().warnings.push_back(
+            fmt::format("kernel '{}' spills {} bytes of registers per thread", launch.kernel,
+                        r->spill_stores->value));
+    }
+  }
+
+  Result<void> load() {
+    KERNEVO_TRY(device, open_virtual_device(result_.gpu, {options_.memory_bytes}));
+    device_ = std::move(device);
+    KERNEVO_TRY(refusal, device_->load(result_.build.ptx, kernel_.path + " (as PTX)"));
+    if (refusal) {
+      if (refusal->kind == FindingKind::unsupported_instruction ||
+          refusal->kind == FindingKind::invalid_ptx)
+        return fail(ErrorCode::unsupported, refusal->message);
+      verdict().finding = refusal;
+      fault(fault_of(refusal->kind), refusal->message, FaultClass::ambiguous);
+      return {};
+    }
+    subject_ = {&kernel_,      result_.parameters,   &result_.build,
+                device_.get(), task_.default_launch, Place{task_.file}};
+    if (task_.oracle == OracleKind::reference_kernel) {
+      KERNEVO_TRY(oracle, make_reference_oracle(task_, result_.gpu, options_.seconds));
+      expectation_ = std::move(oracle);
+    } else {
+      expectation_ = [](const CaseInputs& inputs, std::size_t output,
+                        std::span<const std::int64_t> points) {
+        OracleInputs spans;
+        for (const auto& bytes : inputs.initial)
+          spans.emplace_back(bytes);
+        return expected_values(inputs.problem, spans, output, points);
+      };
+    }
+    return {};
+  }
+
+  // Runs one case and takes its outcome into the verdict.
+  Result<void> try_case(const CaseInputs& inputs, bool hidden, const CaseOptions& options) {
+    auto plan = plan_for(subject_, inputs.problem);
+    if (!plan) {
+      contract_fault(plan.error());
+      return {};
+    }
+    KERNEVO_TRY(report, run_case(subject_, inputs, *plan, expectation_, options));
+    report.record.hidden = hidden;
+    verdict().cases.push_back(report.record);
+    worst_strict_ratio_ = std::max(worst_strict_ratio_, report.worst_strict_ratio);
+    last_instructions_ = report.warp_instructions;
+    if (!report.fault)
+      return {};
+    const bool crash = report.finding && report.finding->kind == FindingKind::crash;
+    fault(*report.fault, report.summary, crash ? FaultClass::ambiguous : FaultClass::candidate);
+    verdict().finding = report.finding;
+    verdict().mismatch = report.mismatch;
+    verdict().failing_case = report.record;
+    return {};
+  }
+
+  CaseOptions thorough(const Problem& problem) const {
+    CaseOptions options;
+    options.seconds = options_.seconds;
+    options.instruction_budget = runaway_budget(estimated_work(task_, problem));
+    return options;
+  }
+
+  std::uint64_t next_seed() { return result_.seed + seeds_used_++; }
+
+  Result<void> small_shapes_rung() {
+    verdict().rung = Rung::small_shapes;
+    bool controlled = false;
+    for (const ShapeCase& shape : small_shapes(task_)) {
+      KERNEVO_TRY(problem, make_problem(task_, shape));
+      for (const InputSet set : input_sets(problem)) {
+        const CaseInputs inputs = make_inputs(problem, set, next_seed());
+        KERNEVO_CHECK(try_case(inputs, false, thorough(problem)));
+        if (failed())
+          return {};
+        if (set != InputSet::nominal)
+          continue;
+        instructions_per_work_ =
+            std::max(instructions_per_work_,
+                     static_cast<double>(last_instructions_) / estimated_work(task_, problem));
+        if (!std::exchange(controlled, true)) {
+          KERNEVO_TRY(warnings, negative_controls(inputs, expectation_));
+          verdict().warnings.insert(verdict().warnings.end(), warnings.begin(), warnings.end());
+        }
+      }
+    }
+    return {};
+  }
+
+  // Shapes no proposer was shown, on nominal inputs and one other set in turn.
+  Result<void> hidden_shapes_rung() {
+    verdict().rung = Rung::hidden_shapes;
+    std::size_t turn = 0;
+    for (const ShapeCase& shape : task_.check_shapes) {
+      KERNEVO_TRY(problem, make_problem(task_, shape));
+      const std::vector<InputSet> sets = input_sets(problem);
+      std::vector<InputSet> chosen = {InputSet::nominal};
+      if (sets.size() > 1)
+        chosen.push_back(sets[1 + turn++ % (sets.size() - 1)]);
+      for (const InputSet set : chosen) {
+        KERNEVO_CHECK(try_case(make_inputs(problem, set, next_seed()), true, thorough(problem)));
+        if (failed())
+          return {};
+      }
+    }
+    return {};
+  }
+
+  Result<void> real_shapes_rung() {
+    verdict().rung = Rung::real_shapes;
+    for (const ShapeCase& shape : task_.shapes) {
+      const bool done = std::any_of(verdict().cases.begin(), verdict().cases.end(),
+                                    [&](const CheckedCase& c) { return c.case_id == shape.id; });
+      if (done)
+        continue; // its small version was the shape itself
+      KERNEVO_CHECK(check_real_shape(shape));
+      if (failed())
+        return {};
+    }
+    return {};
+  }
+
+  // Blocks may be run apart when nothing they write depends on other blocks.
+  bool can_sample(const LaunchPlan& plan) const {
+    return plan.launches.size() == 1 && !plan.launches.front().cooperative &&
+           task_.oracle == OracleKind::catalogue &&
+           result_.build.ptx.find("\tatom.") == std::string::npos &&
+           result_.build.ptx.find("\tred.") == std::string::npos;
+  }
+
+  Result<void> check_real_shape(const ShapeCase& shape) {
+    KERNEVO_TRY(problem, make_problem(task_, shape));
+    auto plan = plan_for(subject_, problem);
+    if (!plan) {
+      contract_fault(plan.error());
+      return {};
+    }
+    double bytes = 0;
+    double outputs = 0;
+    for (const BufferSpec& buffer : problem.buffers) {
+      bytes += static_cast<double>(buffer.bytes());
+      outputs += buffer.direction == Direction::in ? 0.0 : static_cast<double>(buffer.elements());
+    }
+    if (bytes * kBytesFactor > static_cast<double>(options_.memory_bytes)) {
+      verdict().warnings.push_back(
+          fmt::format("case {} was checked on small shapes only: its tensors take {:.1f} GB",
+                      shape.id, bytes / 1e9));
+      return {};
+    }
+    const double work = estimated_work(task_, problem);
+    const double instructions = instructions_per_work_ * work;
+    CaseOptions options = thorough(problem);
+    options.sanitize = false;
+    options.point_limit = static_cast<std::int64_t>(
+        std::clamp(kOracleWork / std::max(1.0, work / outputs), 256.0, 4e6));
+    if (instructions > kWholeRun) {
+      if (can_sample(*plan)) {
+        const auto& grid = plan->launches.front().grid;
+        const double blocks = static_cast<double>(grid[0]) * static_cast<double>(grid[1]) *
+                              static_cast<double>(grid[2]);
+        const double affordable = std::max(4.0, kWholeRun * blocks / instructions);
+        options.only_blocks = sample_blocks(
+            grid, std::min(kMostSampledBlocks, static_cast<std::uint64_t>(affordable)),
+            next_seed());
+      } else if (instructions > kPatientRun) {
+        verdict().warnings.push_back(
+            fmt::format("case {} was checked on small shapes only: its blocks depend on each other "
+                        "and a whole run would take "
+                        "about {:.0f} billion warp instructions",
+                        shape.id, instructions / 1e9));
+        return {};
+      }
+    }
+    return try_case(make_inputs(std::move(problem), InputSet::nominal, next_seed()), false,
+                    options);
+  }
+
+  const Task& task_;
+  const KernelFile& kernel_;
+  const CheckOptions& options_;
+  CheckResult result_;
+  LaunchPlan plan_;
+  std::unique_ptr<Device> device_;
+  Subject subject_;
+  ExpectationSource expectation_;
+  std::uint64_t seeds_used_ = 0;
+  std::uint64_t last_instructions_ = 0;
+  double instructions_per_work_ = 0;
+  double worst_strict_ratio_ = 0;
+};
+
+} // namespace
+
+Result<CheckResult> check_kernel(const Task& task, const KernelFile& kernel,
+                                 const CheckOptions& options) {
+  return Ladder(task, kernel, options).climb();
+}
+
+} // namespace kernevo

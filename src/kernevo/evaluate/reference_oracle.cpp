@@ -1,0 +1,97 @@
+#include "kernevo/evaluate/reference_oracle.h"
+
+#include "kernevo/device/virtual_device.h"
+#include "kernevo/evaluate/compile_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+
+namespace kernevo {
+namespace {
+
+// A reference kernel has rounding errors of its own and says nothing about conditioning, so its
+// tolerance is a plain fraction of max(|value|, rms of the output).
+double reference_tolerance(DType dtype) {
+  switch (dtype) {
+  case DType::float32: return 1e-4;
+  case DType::float16: return 1e-2;
+  case DType::bfloat16: return 2e-2;
+  case DType::float64: return 1e-10;
+  default: return 0;
+  }
+}
+
+struct Reference {
+  KernelFile kernel;
+  Build build;
+  std::unique_ptr<Device> device;
+  Subject subject;
+  double seconds = 0;
+  // The last case, for one case is asked about output by output.
+  std::uint64_t seed = 0;
+  std::string case_id;
+  InputSet set = InputSet::nominal;
+  std::vector<std::vector<std::byte>> outputs;
+
+  Result<std::vector<Expected>> expect(const CaseInputs& inputs, std::size_t output,
+                                       std::span<const std::int64_t> points) {
+    if (outputs.empty() || seed != inputs.seed || case_id != inputs.problem.case_id ||
+        set != inputs.set) {
+      KERNEVO_TRY(fresh, run_reference(subject, inputs, seconds));
+      outputs = std::move(fresh);
+      seed = inputs.seed;
+      case_id = inputs.problem.case_id;
+      set = inputs.set;
+    }
+    const BufferSpec& buffer = inputs.problem.buffers[output];
+    std::vector<Expected> expected;
+    double sum = 0;
+    for (const std::int64_t point : points) {
+      const double value = load_element(buffer.dtype, outputs[output].data(), point);
+      expected.push_back({value, 0});
+      sum += std::isfinite(value) ? value * value : 0;
+    }
+    const double rms = points.empty() ? 0 : std::sqrt(sum / static_cast<double>(points.size()));
+    for (Expected& e : expected)
+      e.tolerance = reference_tolerance(buffer.dtype) * std::max(std::abs(e.value), rms);
+    return expected;
+  }
+};
+
+} // namespace
+
+Result<ExpectationSource> make_reference_oracle(const Task& task, const Gpu& gpu, double seconds) {
+  auto reference = std::make_shared<Reference>();
+  KERNEVO_TRY(kernel, parse_kernel_file(task.reference_kernel, task.reference_place.file,
+                                        task.reference_place.line));
+  reference->kernel = std::move(kernel);
+  reference->seconds = seconds;
+  KERNEVO_TRY(parameters, choose_parameters(reference->kernel));
+  KERNEVO_TRY(problem, make_problem(task, task.shapes.front()));
+  KERNEVO_TRY(plan, make_launch_plan(reference->kernel, parameters, problem, task.default_launch,
+                                     Place{task.file}));
+  KERNEVO_TRY(build, compile_kernel(reference->kernel, parameters, plan, gpu));
+  if (!build.ok)
+    return fail(ErrorCode::input,
+                "the reference kernel does not compile: " +
+                    (build.diagnostics.empty() ? std::string("no message")
+                                               : build.diagnostics.front().message),
+                build.diagnostics.empty() ? task.reference_place : build.diagnostics.front().place,
+                "mend the task's reference_kernel");
+  reference->build = std::move(build);
+  KERNEVO_TRY(device, open_virtual_device(gpu, {}));
+  reference->device = std::move(device);
+  KERNEVO_TRY(refusal, reference->device->load(reference->build.ptx, "reference.ptx"));
+  if (refusal)
+    return fail(ErrorCode::unsupported, "the reference kernel cannot run: " + refusal->message);
+  reference->subject = {&reference->kernel,      parameters,          &reference->build,
+                        reference->device.get(), task.default_launch, Place{task.file}};
+  return ExpectationSource([reference](const CaseInputs& inputs, std::size_t output,
+                                       std::span<const std::int64_t> points) {
+    return reference->expect(inputs, output, points);
+  });
+}
+
+} // namespace kernevo

@@ -1,0 +1,326 @@
+#include "kernevo/evaluate/run_case.h"
+
+#include "kernevo/device/arena.h"
+#include "kernevo/evaluate/output_check.h"
+#include "kernevo/evaluate/sampling.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <future>
+#include <numeric>
+#include <utility>
+
+namespace kernevo {
+namespace {
+
+// A NaN in every floating format and an unlikely integer: an element left as it was is never right.
+constexpr std::byte kPoison{0xFF};
+
+struct Laid {
+  Arena arena;
+  RunRequest request;
+};
+
+bool is_output(const BufferSpec& buffer) {
+  return buffer.direction != Direction::in;
+}
+
+// Puts the case's tensors into shared memory and says how the kernel may use them.
+Result<Laid> lay_out(const Subject& subject, const CaseInputs& inputs, const LaunchPlan& plan) {
+  std::vector<std::uint64_t> sizes;
+  for (const BufferSpec& buffer : inputs.problem.buffers)
+    sizes.push_back(buffer.bytes());
+  for (const BufferSpec& buffer : inputs.problem.buffers)
+    if (is_output(buffer))
+      sizes.push_back(buffer.bytes());
+  KERNEVO_TRY(arena, Arena::create(sizes));
+  Laid laid{std::move(arena), {}};
+  std::size_t written_region = inputs.problem.buffers.size();
+  for (std::size_t i = 0; i < inputs.problem.buffers.size(); ++i) {
+    const BufferSpec& buffer = inputs.problem.buffers[i];
+    TensorBinding binding{buffer.name, i, buffer.direction == Direction::in,
+                          buffer.direction != Direction::out, std::nullopt};
+    const std::span<std::byte> region = laid.arena.region(i);
+    if (buffer.direction == Direction::out)
+      std::fill(region.begin(), region.end(), kPoison);
+    else
+      std::memcpy(region.data(), inputs.initial[i].data(), region.size());
+    if (is_output(buffer))
+      binding.written_region = written_region++;
+    laid.request.tensors.push_back(std::move(binding));
+  }
+  laid.request.plan = plan;
+  laid.request.entry_names = subject.build->lowered_names;
+  for (const Launch& launch : plan.launches)
+    for (const KernelResources& resources : subject.build->resources) {
+      const auto lowered = subject.build->lowered_names.find(launch.kernel);
+      const std::string& name =
+          lowered == subject.build->lowered_names.end() ? launch.kernel : lowered->second;
+      if (resources.registers && (resources.name == name || resources.demangled == name))
+        laid.request.registers[launch.kernel] = *resources.registers;
+    }
+  return laid;
+}
+
+std::uint64_t block_count(const LaunchPlan& plan) {
+  std::uint64_t blocks = 0;
+  for (const Launch& launch : plan.launches)
+    blocks += static_cast<std::uint64_t>(launch.grid[0]) *
+              static_cast<std::uint64_t>(launch.grid[1]) *
+              static_cast<std::uint64_t>(launch.grid[2]);
+  return blocks;
+}
+
+// Flat indices of the elements whose every byte was written.
+std::vector<std::int64_t> written_points(const BufferSpec& buffer,
+                                         std::span<const std::byte> written) {
+  std::vector<std::int64_t> points;
+  const auto size = static_cast<std::int64_t>(size_of(buffer.dtype));
+  for (std::int64_t i = 0; i < buffer.elements(); ++i) {
+    const auto first = written.begin() + i * size;
+    if (std::find(first, first + size, std::byte{0}) == first + size)
+      points.push_back(i);
+  }
+  return points;
+}
+
+std::string describe(const Mismatch& m, const CheckedCase& record) {
+  return fmt::format(
+      "{}[{}] is {:.9g}, expected {:.9g} within {:.3g} (case {}, {} inputs, seed {})", m.buffer,
+      fmt::join(m.index, ", "), m.actual, m.expected, m.tolerance, record.case_id,
+      record.distribution, record.seed);
+}
+
+class Judge {
+public:
+  Judge(const CaseInputs& inputs, const ExpectationSource& expectation, const CaseOptions& options,
+        const Laid& laid, CaseReport& report)
+      : inputs_(inputs), expectation_(expectation), options_(options), laid_(laid),
+        report_(report) {}
+
+  // The expected values do not depend on the run unless only what it wrote is to be verified.
+  Result<void> expect_all() {
+    for (std::size_t i = 0; i < inputs_.problem.buffers.size(); ++i) {
+      const BufferSpec& buffer = inputs_.problem.buffers[i];
+      points_.emplace_back();
+      expected_.emplace_back();
+      if (!is_output(buffer))
+        continue;
+      points_.back() = sample_points(buffer.elements(), limit(buffer), inputs_.seed + i);
+      KERNEVO_TRY(expected, expectation_(inputs_, i, points_.back()));
+      expected_.back() = std::move(expected);
+    }
+    return {};
+  }
+
+  Result<void> expect_written() {
+    for (std::size_t i = 0; i < inputs_.problem.buffers.size(); ++i) {
+      const BufferSpec& buffer = inputs_.problem.buffers[i];
+      points_.emplace_back();
+      expected_.emplace_back();
+      if (!is_output(buffer))
+        continue;
+      points_.back() =
+          thin_points(written_points(buffer, written(i)), limit(buffer), inputs_.seed + i);
+      KERNEVO_TRY(expected, expectation_(inputs_, i, points_.back()));
+      expected_.back() = std::move(expected);
+    }
+    return {};
+  }
+
+  // False, with a fault in the report, when the sampled blocks left no output to verify.
+  bool wrote_something() {
+    for (const auto& points : points_)
+      if (!points.empty())
+        return true;
+    report_.fault = FaultKind::uninitialized_memory_error;
+    report_.summary = fmt::format("none of {} sampled blocks writes any output (case {}, seed {})",
+                                  report_.record.blocks_run, report_.record.case_id, inputs_.seed);
+    return false;
+  }
+
+  // True when every element is written; false leaves the fault in the report.
+  bool all_written() {
+    for (std::size_t i = 0; i < inputs_.problem.buffers.size(); ++i) {
+      const BufferSpec& buffer = inputs_.problem.buffers[i];
+      if (buffer.direction != Direction::out)
+        continue;
+      if (const auto element = first_unwritten(buffer, written(i))) {
+        report_.fault = FaultKind::uninitialized_memory_error;
+        report_.summary =
+            fmt::format("{}[{}] is never written (case {}, {} inputs, seed {})", buffer.name,
+                        fmt::join(coordinates(buffer.shape, *element), ", "),
+                        report_.record.case_id, report_.record.distribution, inputs_.seed);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void compare() {
+    for (std::size_t i = 0; i < inputs_.problem.buffers.size(); ++i) {
+      const BufferSpec& buffer = inputs_.problem.buffers[i];
+      if (!is_output(buffer))
+        continue;
+      const OutputCheck check = check_output(buffer, laid_.arena.region(i), points_[i],
+                                             expected_[i], inputs_.problem.tolerance);
+      CheckedCase& record = report_.record;
+      record.elements += static_cast<std::uint64_t>(buffer.elements());
+      record.elements_checked += check.checked;
+      record.worst_error_ratio = std::max(record.worst_error_ratio, check.worst_ratio);
+      report_.worst_strict_ratio = std::max(report_.worst_strict_ratio, check.worst_strict_ratio);
+      if (check.mismatch && !report_.fault) {
+        report_.fault = FaultKind::correctness_mismatch;
+        report_.mismatch = check.mismatch;
+        report_.summary = describe(*check.mismatch, record);
+      }
+    }
+  }
+
+  std::span<const std::byte> written(std::size_t buffer) const {
+    return laid_.arena.region(*laid_.request.tensors[buffer].written_region);
+  }
+
+private:
+  std::int64_t limit(const BufferSpec& buffer) const {
+    return options_.point_limit > 0 ? options_.point_limit : buffer.elements();
+  }
+
+  const CaseInputs& inputs_;
+  const ExpectationSource& expectation_;
+  const CaseOptions& options_;
+  const Laid& laid_;
+  CaseReport& report_;
+  std::vector<std::vector<std::int64_t>> points_;
+  std::vector<std::vector<Expected>> expected_;
+};
+
+void take_finding(const Finding& finding, CaseReport& report) {
+  report.finding = finding;
+  report.fault = fault_of(finding.kind);
+  report.summary = fmt::format(
+      "{}{} (case {}, {} inputs, seed {})",
+      finding.source_line > 0 ? fmt::format("{}:{}: ", finding.source_file, finding.source_line)
+                              : "",
+      finding.message, report.record.case_id, report.record.distribution, report.record.seed);
+}
+
+} // namespace
+
+CaseInputs make_inputs(Problem problem, InputSet set, std::uint64_t seed) {
+  CaseInputs inputs{std::move(problem), set, seed, {}};
+  for (std::size_t i = 0; i < inputs.problem.buffers.size(); ++i) {
+    const BufferSpec& buffer = inputs.problem.buffers[i];
+    inputs.initial.emplace_back();
+    if (buffer.direction == Direction::out)
+      continue;
+    inputs.initial.back().resize(buffer.bytes());
+    fill_input(inputs.problem, i, set, seed, inputs.initial.back());
+  }
+  return inputs;
+}
+
+Result<LaunchPlan> plan_for(const Subject& subject, const Problem& problem) {
+  return make_launch_plan(*subject.kernel, subject.parameters, problem, subject.default_launch,
+                          subject.default_launch_place);
+}
+
+Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
+                            const LaunchPlan& plan, const ExpectationSource& expectation,
+                            const CaseOptions& options) {
+  CaseReport report;
+  report.record.case_id = inputs.problem.case_id;
+  report.record.distribution = name_of(inputs.set);
+  report.record.seed = inputs.seed;
+  report.record.blocks = block_count(plan);
+  KERNEVO_TRY(laid, lay_out(subject, inputs, plan));
+  laid.request.sanitize = options.sanitize;
+  laid.request.instruction_budget = options.instruction_budget;
+  laid.request.seconds = options.seconds;
+  laid.request.only_blocks = options.only_blocks;
+  for (const BufferSpec& buffer : inputs.problem.buffers)
+    report.bytes += buffer.bytes();
+
+  Judge judge(inputs, expectation, options, laid, report);
+  const bool sampled = !options.only_blocks.empty();
+  // The worker runs the kernel while this process works out what to expect.
+  auto running =
+      std::async(std::launch::async, [&] { return subject.device->run(laid.request, laid.arena); });
+  Result<void> expected = sampled ? Result<void>{} : judge.expect_all();
+  KERNEVO_TRY(outcome, running.get());
+  KERNEVO_CHECK(expected);
+  report.warp_instructions = outcome.warp_instructions;
+  report.record.blocks_run = outcome.blocks_run;
+  report.printed = std::move(outcome.printed);
+  if (outcome.fault) {
+    if (outcome.fault->kind == FindingKind::unsupported_instruction ||
+        outcome.fault->kind == FindingKind::invalid_ptx)
+      return fail(ErrorCode::unsupported, outcome.fault->message);
+    take_finding(*outcome.fault, report);
+    return report;
+  }
+  if (sampled) {
+    KERNEVO_CHECK(judge.expect_written());
+    if (!judge.wrote_something())
+      return report;
+  } else if (!judge.all_written()) {
+    return report;
+  }
+  judge.compare();
+  return report;
+}
+
+Result<std::vector<std::vector<std::byte>>>
+run_reference(const Subject& subject, const CaseInputs& inputs, double seconds) {
+  KERNEVO_TRY(plan, plan_for(subject, inputs.problem));
+  KERNEVO_TRY(laid, lay_out(subject, inputs, plan));
+  laid.request.seconds = seconds;
+  KERNEVO_TRY(outcome, subject.device->run(laid.request, laid.arena));
+  if (outcome.fault)
+    return fail(ErrorCode::input,
+                fmt::format("the reference kernel fails on case {}: {}", inputs.problem.case_id,
+                            outcome.fault->message),
+                Place{subject.kernel->path}, "mend the task's reference_kernel");
+  std::vector<std::vector<std::byte>> outputs;
+  for (std::size_t i = 0; i < inputs.problem.buffers.size(); ++i) {
+    outputs.emplace_back();
+    if (!is_output(inputs.problem.buffers[i]))
+      continue;
+    const auto region = laid.arena.region(i);
+    outputs.back().assign(region.begin(), region.end());
+  }
+  return outputs;
+}
+
+FaultKind fault_of(FindingKind kind) {
+  switch (kind) {
+  case FindingKind::out_of_bounds:
+  case FindingKind::misaligned:
+  case FindingKind::null_pointer:
+  case FindingKind::read_only_write: return FaultKind::memory_safety_error;
+  case FindingKind::uninitialized_read: return FaultKind::uninitialized_memory_error;
+  case FindingKind::shared_race:
+  case FindingKind::global_race:
+  case FindingKind::barrier_divergence:
+  case FindingKind::deadlock:
+  case FindingKind::warp_sync_divergence: return FaultKind::race_or_sync_error;
+  case FindingKind::launch_limit:
+  case FindingKind::memory_limit:
+  case FindingKind::bad_argument:
+  case FindingKind::unknown_kernel: return FaultKind::interface_contract_error;
+  case FindingKind::instruction_budget:
+  case FindingKind::time_limit:
+  case FindingKind::stack_overflow:
+  case FindingKind::trap:
+  case FindingKind::assertion:
+  case FindingKind::output_flood:
+  case FindingKind::unsupported_instruction:
+  case FindingKind::invalid_ptx:
+  case FindingKind::crash: return FaultKind::candidate_runtime_error;
+  }
+  return FaultKind::candidate_runtime_error;
+}
+
+} // namespace kernevo

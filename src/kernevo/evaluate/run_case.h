@@ -1,0 +1,77 @@
+// One kernel, one shape, one set of inputs: fill, run in the worker, compare.
+#pragma once
+
+#include "kernevo/base/result.h"
+#include "kernevo/device/device.h"
+#include "kernevo/kernel/kernel_file.h"
+#include "kernevo/model/build.h"
+#include "kernevo/model/task.h"
+#include "kernevo/model/verdict.h"
+#include "kernevo/task/inputs.h"
+#include "kernevo/task/oracle.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kernevo {
+
+// A kernel that compiled and is loaded on a device.
+struct Subject {
+  const KernelFile* kernel = nullptr;
+  ParameterValues parameters;
+  const Build* build = nullptr;
+  Device* device = nullptr;
+  std::string default_launch;
+  Place default_launch_place;
+};
+
+struct CaseInputs {
+  Problem problem;
+  InputSet set = InputSet::nominal;
+  std::uint64_t seed = 0;
+  std::vector<std::vector<std::byte>> initial; // per buffer; empty for pure outputs
+};
+CaseInputs make_inputs(Problem problem, InputSet set, std::uint64_t seed);
+
+// Where expected values come from. `points` are ascending flat indices of one output.
+using ExpectationSource = std::function<Result<std::vector<Expected>>(
+    const CaseInputs& inputs, std::size_t output, std::span<const std::int64_t> points)>;
+
+struct CaseOptions {
+  bool sanitize = true;
+  std::uint64_t instruction_budget = 0;
+  double seconds = 60;
+  std::vector<std::uint64_t> only_blocks; // sampled: verify what these blocks write
+  std::int64_t point_limit = 0;           // most elements to compare; 0 = all
+};
+
+// What one case showed. No fault = it passed.
+struct CaseReport {
+  CheckedCase record;
+  std::optional<FaultKind> fault;
+  std::string summary;
+  std::optional<Finding> finding;
+  std::optional<Mismatch> mismatch;
+  double worst_strict_ratio = 0;
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t bytes = 0;
+  std::string printed;
+};
+
+Result<LaunchPlan> plan_for(const Subject& subject, const Problem& problem);
+Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
+                            const LaunchPlan& plan, const ExpectationSource& expectation,
+                            const CaseOptions& options);
+
+// Runs a trusted kernel and returns its outputs, one vector per buffer (empty for inputs); a fault
+// of it is an input error, for it is the task's own reference.
+Result<std::vector<std::vector<std::byte>>> run_reference(const Subject& subject,
+                                                          const CaseInputs& inputs, double seconds);
+
+FaultKind fault_of(FindingKind kind);
+
+} // namespace kernevo

@@ -1,0 +1,23 @@
+// The compiler in a process of its own: a source that makes it crash, swell or never end is a
+// diagnosis, not our trouble.
+#pragma once
+
+#include "kernevo/base/result.h"
+#include "kernevo/model/build.h"
+#include "kernevo/toolchain/toolchain.h"
+
+namespace kernevo {
+
+struct CompileLimits {
+  double seconds = 60;
+  std::uint64_t memory_bytes = std::uint64_t{6} << 30U;
+};
+
+// compile(), confined. A compiler that died or ran over its limit gives a Build that is not ok and
+// says so in its diagnostics.
+Result<Build> compile_confined(const CompileRequest& request, const CompileLimits& limits = {});
+
+// The worker's main loop (role "compile").
+int serve_compiler();
+
+} // namespace kernevo
