@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kernevo {
@@ -42,6 +43,12 @@ struct RunOutcome {
   bool output_flood = false;
   std::uint64_t warp_instructions = 0;
   std::uint64_t blocks_run = 0;
+
+  static RunOutcome stopped_by(Finding finding) {
+    RunOutcome outcome;
+    outcome.fault = std::move(finding);
+    return outcome;
+  }
 };
 
 class Device {

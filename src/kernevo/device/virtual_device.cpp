@@ -30,7 +30,7 @@ public:
     if (!worker_) {
       KERNEVO_TRY(refusal, start());
       if (refusal)
-        return RunOutcome{.fault = refusal};
+        return RunOutcome::stopped_by(*refusal);
     }
     RunOutcome failed;
     const std::string message = encode(RunMessage{request, arena.regions()});

@@ -16,10 +16,9 @@
 namespace kernevo {
 namespace {
 
-// Room for the program, the parsed module and thread stacks beside the kernel's own memory.
+// Room for the program, the parsed module, thread stacks and the arena's gaps beside the kernel's
+// own memory.
 constexpr std::uint64_t kOverhead = std::uint64_t{4} << 30U;
-// The arena is mapped as well; its gaps cost address space only.
-constexpr std::uint64_t kArenaAllowance = std::uint64_t{1} << 40U;
 
 Finding finding_from(const Error& error) {
   Finding finding;
@@ -96,7 +95,7 @@ public:
   RunOutcome load(const LoadMessage& message) {
     auto program = vgpu::load_program(message.ptx, message.file);
     if (!program)
-      return {.fault = finding_from(program.error())};
+      return RunOutcome::stopped_by(finding_from(program.error()));
     program_ = std::move(*program);
     return {};
   }
@@ -127,7 +126,7 @@ public:
         finding.kind = FindingKind::memory_limit;
         finding.message = fmt::format("scratch buffer '{}' of {} bytes: {}", scratch.name,
                                       scratch.bytes(), pointer.error().message);
-        return RunOutcome{.fault = std::move(finding)};
+        return RunOutcome::stopped_by(std::move(finding));
       }
       pointers.push_back(*pointer);
     }
@@ -223,7 +222,7 @@ RunOutcome out_of_memory() {
   Finding finding;
   finding.kind = FindingKind::memory_limit;
   finding.message = "the kernel needs more memory than its limit";
-  return {.fault = std::move(finding)};
+  return RunOutcome::stopped_by(std::move(finding));
 }
 
 } // namespace
@@ -236,15 +235,15 @@ int serve_virtual_device() {
   auto open = decode_open(first->text);
   if (!open)
     return 3;
-  // Data files are read before the doors close.
+  // Data files are read before the doors close. The limit counts the kernel's tensors (in the
+  // arena) and its scratch (here) separately.
   auto gpu = find_gpu(open->gpu);
   if (!gpu) {
     channel.send(encode(Result<RunOutcome>(tl::unexpected<Error>(gpu.error()))));
     return 3;
   }
-  if (auto confined =
-          confine_this_process(Confinement::execute,
-                               {.address_space = open->memory_bytes + kOverhead + kArenaAllowance});
+  if (auto confined = confine_this_process(Confinement::execute,
+                                           {.address_space = 2 * open->memory_bytes + kOverhead});
       !confined) {
     channel.send(encode(Result<RunOutcome>(tl::unexpected<Error>(confined.error()))));
     return 3;

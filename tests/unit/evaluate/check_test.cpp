@@ -1,0 +1,161 @@
+// The ladder from outside: small kernels with one trait each, and the verdict they must get.
+#include "kernevo/evaluate/check.h"
+
+#include "kernevo/base/worker_process.h"
+#include "kernevo/task/load_task.h"
+#include "kernevo/toolchain/toolchain.h"
+
+#include <gtest/gtest.h>
+
+namespace kernevo {
+namespace {
+
+constexpr const char* kAddTask =
+    "op_name: add\nshapes: [[1000]]\ndtype: float32\ntarget_gpu: A100\n";
+
+class Check : public testing::Test {
+protected:
+  static void SetUpTestSuite() { set_worker_program(KERNEVO_PROGRAM); }
+  void SetUp() override {
+    if (const auto toolchain = find_toolchain(); !toolchain)
+      GTEST_SKIP() << toolchain.error().message;
+  }
+
+  static Result<CheckResult> check(const std::string& task_text, const std::string& source,
+                                   CheckOptions options = {}) {
+    KERNEVO_TRY(task, parse_task(task_text, "task.yaml"));
+    KERNEVO_TRY(kernel, parse_kernel_file(source, "kernel.cu"));
+    options.seed = options.seed != 0 ? options.seed : 11;
+    return check_kernel(task.task, kernel, options);
+  }
+
+  static void expect_fault(const std::string& task, const std::string& source, FaultKind kind,
+                           const std::string& words = "") {
+    const auto result = check(task, source);
+    ASSERT_TRUE(result) << format_error(result.error());
+    ASSERT_TRUE(result->verdict.fault) << result->verdict.summary;
+    EXPECT_EQ(name_of(*result->verdict.fault), name_of(kind)) << result->verdict.summary;
+    EXPECT_FALSE(result->verdict.correct);
+    EXPECT_NE(result->verdict.summary.find(words), std::string::npos) << result->verdict.summary;
+  }
+};
+
+std::string add_kernel(const std::string& body) {
+  return "__global__ void add(const float* A, const float* B, float* C, int N) {\n"
+         "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  " +
+         body + "\n}\n";
+}
+
+TEST_F(Check, AcceptsARightKernelOnEveryRung) {
+  const auto result = check(kAddTask, add_kernel("if (i < N) C[i] = A[i] + B[i];"));
+  ASSERT_TRUE(result) << format_error(result.error());
+  EXPECT_TRUE(result->verdict.correct) << result->verdict.summary;
+  EXPECT_EQ(result->verdict.rung, Rung::real_shapes);
+  EXPECT_GE(result->verdict.cases.size(), 6U);
+  ASSERT_FALSE(result->build.resources.empty());
+  EXPECT_TRUE(result->build.resources.front().registers);
+}
+
+TEST_F(Check, SameSeedSameVerdict) {
+  CheckOptions options;
+  options.seed = 77;
+  const std::string wrong = add_kernel("if (i < N) C[i] = A[i] - B[i];");
+  const auto first = check(kAddTask, wrong, options);
+  const auto second = check(kAddTask, wrong, options);
+  ASSERT_TRUE(first && second);
+  ASSERT_TRUE(first->verdict.mismatch && second->verdict.mismatch);
+  EXPECT_EQ(first->verdict.mismatch->actual, second->verdict.mismatch->actual);
+  EXPECT_EQ(first->verdict.summary, second->verdict.summary);
+}
+
+TEST_F(Check, WrongNumbers) {
+  expect_fault(kAddTask, add_kernel("if (i < N) C[i] = A[i] - B[i];"),
+               FaultKind::correctness_mismatch, "expected");
+}
+TEST_F(Check, SyntaxError) {
+  expect_fault(kAddTask, add_kernel("if (i < N C[i] = A[i] + B[i];"), FaultKind::syntax_error,
+               "kernel.cu:3");
+}
+TEST_F(Check, SemanticError) {
+  expect_fault(kAddTask, add_kernel("if (i < N) C[i] = A[i] + missing[i];"),
+               FaultKind::semantic_compile_error, "missing");
+}
+TEST_F(Check, OutOfBoundsWrite) {
+  expect_fault(kAddTask, add_kernel("C[i] = i < N ? A[i] + B[i] : 0;"),
+               FaultKind::memory_safety_error, "kernel.cu:3");
+}
+TEST_F(Check, ModifiedInput) {
+  expect_fault(kAddTask,
+               add_kernel("if (i < N) { C[i] = A[i] + B[i]; const_cast<float*>(A)[i] = 0; }"),
+               FaultKind::memory_safety_error);
+}
+TEST_F(Check, UnwrittenOutput) {
+  expect_fault(kAddTask, add_kernel("if (i < N - 1) C[i] = A[i] + B[i];"),
+               FaultKind::uninitialized_memory_error, "never written");
+}
+TEST_F(Check, EndlessLoop) {
+  expect_fault(
+      kAddTask,
+      add_kernel("if (i < N) { volatile float* p = C; while (p[i] == p[i] || i >= 0) p[i] = 1; }"),
+      FaultKind::candidate_runtime_error);
+}
+TEST_F(Check, UnknownKernelInALaunch) {
+  expect_fault(kAddTask,
+               "// @launch nothere<<<1, 32>>>(A, B, C, N)\n" +
+                   add_kernel("if (i < N) C[i] = A[i] + B[i];"),
+               FaultKind::interface_contract_error);
+}
+TEST_F(Check, WrongNumberOfArguments) {
+  expect_fault(kAddTask,
+               "// @launch add<<<ceil_div(N, 32), 32>>>(A, B, C)\n" + add_kernel("C[i] = 0;"),
+               FaultKind::interface_contract_error, "3 arguments");
+}
+TEST_F(Check, BlockTooLarge) {
+  expect_fault(kAddTask,
+               "// @launch add<<<1, 1000000>>>(A, B, C, N)\n" +
+                   add_kernel("if (i < N) C[i] = A[i] + B[i];"),
+               FaultKind::interface_contract_error);
+}
+
+TEST_F(Check, ATaskOfItsOwnUsesTheReferenceKernel) {
+  const std::string task = R"(op_name: saxpby
+op_semantics: "z = 2x + 3y"
+dtype: float32
+target_gpu: A100
+shapes:
+  - {N: 500}
+arguments:
+  - {name: x, in: true, shape: [N]}
+)";
+  const std::string custom = R"(op_name: saxpby
+op_semantics: "z = 2x + 3y"
+dtype: float32
+target_gpu: A100
+shapes:
+  - {N: 500}
+arguments:
+  - {name: x, direction: in, shape: [N]}
+  - {name: y, direction: in, shape: [N]}
+  - {name: z, direction: out, shape: [N]}
+launch: kernel<<<ceil_div(N, 128), 128>>>(x, y, z, N)
+reference_kernel: |
+  __global__ void saxpby(const float* x, const float* y, float* z, int N) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) z[i] = 2 * x[i] + 3 * y[i];
+  }
+)";
+  EXPECT_FALSE(
+      parse_task(task, "task.yaml")); // nothing to compare with, and a key that does not exist
+  const std::string head =
+      "__global__ void mine(const float* x, const float* y, float* z, int N) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
+  const auto right = check(custom, head + "  if (i < N) z[i] = fmaf(2, x[i], 3 * y[i]);\n}\n");
+  ASSERT_TRUE(right) << format_error(right.error());
+  EXPECT_TRUE(right->verdict.correct) << right->verdict.summary;
+  const auto wrong = check(custom, head + "  if (i < N) z[i] = 2 * x[i] + 2 * y[i];\n}\n");
+  ASSERT_TRUE(wrong) << format_error(wrong.error());
+  EXPECT_EQ(wrong->verdict.fault, FaultKind::correctness_mismatch);
+}
+
+} // namespace
+} // namespace kernevo
