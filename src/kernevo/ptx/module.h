@@ -30,34 +30,77 @@ std::string_view name_of(Mod modifier);
 
 // Predefined registers. x/y/z components are separate enumerators.
 enum class Special : std::uint8_t {
-  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z,
-  ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
-  laneid, warpid, nwarpid, smid, nsmid, gridid,
-  lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
-  clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
-  dynamic_smem_size, total_smem_size, aggr_smem_size,
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  warpid,
+  nwarpid,
+  smid,
+  nsmid,
+  gridid,
+  lanemask_eq,
+  lanemask_le,
+  lanemask_lt,
+  lanemask_ge,
+  lanemask_gt,
+  clock,
+  clock_hi,
+  clock64,
+  globaltimer,
+  globaltimer_lo,
+  globaltimer_hi,
+  dynamic_smem_size,
+  total_smem_size,
+  aggr_smem_size,
   envreg, // any %envregN: reads as zero
-  clusterid_x, clusterid_y, clusterid_z, nclusterid_x, nclusterid_y, nclusterid_z,
-  cluster_ctaid_x, cluster_ctaid_y, cluster_ctaid_z,
-  cluster_nctaid_x, cluster_nctaid_y, cluster_nctaid_z,
-  cluster_ctarank, cluster_nctarank, is_explicit_cluster,
+  clusterid_x,
+  clusterid_y,
+  clusterid_z,
+  nclusterid_x,
+  nclusterid_y,
+  nclusterid_z,
+  cluster_ctaid_x,
+  cluster_ctaid_y,
+  cluster_ctaid_z,
+  cluster_nctaid_x,
+  cluster_nctaid_y,
+  cluster_nctaid_z,
+  cluster_ctarank,
+  cluster_nctarank,
+  is_explicit_cluster,
 };
 
 using RegisterId = std::uint32_t;
 
+// Operands stand in the order written, with these conventions:
+// - [base + offset] keeps the offset in the address operand itself; elements[0] has none.
+// - d|p is one pair operand; a lone d is a plain register.
+// - call always has {list of results, callee, list of arguments} (the lists may be empty), then the
+//   prototype or target table as a symbol for an indirect call.
+// - a symbol that names a label, local variable or block-local thing carries its unique name.
 struct Operand {
   enum class Kind : std::uint8_t {
-    reg,      // %r1, possibly negated (!%p1)
-    special,  // %tid.x
-    integer,  // immediate; `bits` is the two's complement value, 64 bit
-    real32,   // 0fXXXXXXXX; `bits` holds the 32 raw bits
-    real64,   // 0dXXXXXXXXXXXXXXXX or a decimal literal; `bits` holds the 64 raw bits
-    symbol,   // a variable, parameter, function or label name used as a value: `name` + `offset`
-    address,  // [base + offset]; base is elements[0] (reg, symbol or integer)
-    vector,   // {a, b, ...}
-    list,     // (a, b, ...) of a call
-    pair,     // d|p of setp, shfl, match: two elements
-    sink,     // _
+    reg,     // %r1, possibly negated (!%p1)
+    special, // %tid.x
+    integer, // immediate; `bits` is the two's complement value, 64 bit
+    real32,  // 0fXXXXXXXX; `bits` holds the 32 raw bits
+    real64,  // 0dXXXXXXXXXXXXXXXX or a decimal literal; `bits` holds the 64 raw bits
+    symbol,  // a variable, parameter, function or label name used as a value: `name` + `offset`
+    address, // [base + offset]; base is elements[0] (reg, symbol or integer)
+    vector,  // {a, b, ...}
+    list,    // (a, b, ...) of a call
+    pair,    // d|p of setp, shfl, match: two elements
+    sink,    // _
   };
   Kind kind = Kind::sink;
   bool negated = false;
@@ -87,14 +130,15 @@ struct Instruction {
   Opcode opcode = Opcode::mov;
   std::vector<Mod> modifiers; // as written, in order
   std::vector<Type> types;    // as written, in order: cvt has {to, from}, mma {d, a, b, c}
-  Space space = Space::generic; // ld, st, atom, cvta, isspacep, ...
+  // ld, st, atom, cvta, isspacep, ...; .shared::cta is Space::shared plus Mod::shared_cta
+  Space space = Space::generic;
   Space space2 = Space::generic; // the second one of cp.async (source)
-  int vector_width = 1;       // .v2 .v4 .v8
-  std::uint8_t lut = 0;       // unused unless the opcode carries an immediate modifier
+  int vector_width = 1;          // .v2 .v4 .v8
+  std::uint8_t lut = 0;          // unused unless the opcode carries an immediate modifier
   std::optional<Guard> guard;
   std::vector<Operand> operands;
-  std::uint32_t line = 0; // of the PTX text
-  SourceLine source;      // the user's line
+  std::uint32_t line = 0;  // of the PTX text
+  SourceLine source;       // the user's line
   std::uint32_t scope = 0; // 0, or nesting block id; labels are function-wide after parsing
 
   bool has(Mod modifier) const {
@@ -121,7 +165,7 @@ struct Variable {
   std::uint64_t bytes = 0; // 0 for `extern .shared x[]`
   bool is_extern = false;
   bool unsized = false;
-  std::vector<std::uint8_t> initial; // empty when not initialised
+  std::vector<std::uint8_t> initial; // may be shorter than `bytes`: the rest is zero
   struct Relocation {
     std::uint64_t at = 0; // byte offset of the 8-byte (or 4-byte) slot
     std::string symbol;
@@ -144,16 +188,18 @@ struct Function {
   bool is_declaration = false; // no body: vprintf, malloc, __assertfail
   std::vector<Variable> parameters;
   std::vector<Variable> returns;
-  std::vector<Variable> variables; // .local .shared .param .global declared in the body, names made unique
-  std::vector<Register> registers;
+  std::vector<Variable>
+      variables; // .local .shared .param .global declared in the body, names made unique
+  std::vector<Register> registers; // those that instructions name, not all that are declared
   std::vector<Instruction> instructions;
-  std::map<std::string, std::uint32_t> labels; // -> index of the instruction that follows
+  // -> index of the instruction that follows; instructions.size() for one before the closing brace
+  std::map<std::string, std::uint32_t> labels;
   std::map<std::string, std::vector<std::string>> branch_targets; // .branchtargets tables
   std::map<std::string, Prototype> prototypes;                    // .callprototype labels
-  std::optional<std::array<std::uint32_t, 3>> max_threads;      // .maxntid
-  std::optional<std::array<std::uint32_t, 3>> required_threads; // .reqntid
-  std::optional<std::uint32_t> min_blocks;                      // .minnctapersm
-  std::optional<std::uint32_t> max_registers;                   // .maxnreg
+  std::optional<std::array<std::uint32_t, 3>> max_threads;        // .maxntid
+  std::optional<std::array<std::uint32_t, 3>> required_threads;   // .reqntid
+  std::optional<std::uint32_t> min_blocks;                        // .minnctapersm
+  std::optional<std::uint32_t> max_registers;                     // .maxnreg
   std::uint32_t line = 0;
 };
 
@@ -163,11 +209,11 @@ struct Module {
   std::string target;         // "sm_80"
   int compute_capability = 0; // 80
   int address_size = 64;
-  std::vector<std::string> files; // [0] = ""; index as in .file
+  std::vector<std::string> files;  // [0] = ""; index as in .file
   std::vector<Variable> variables; // module scope
   std::vector<Function> functions;
 
-  const Function* find_function(std::string_view name) const;
+  const Function* find_function(std::string_view name) const; // a definition before a declaration
 };
 
 } // namespace kernevo::ptx

@@ -1,0 +1,314 @@
+// One instruction and its operands.
+#include "kernevo/ptx/names.h"
+#include "kernevo/ptx/parser.h"
+#include "kernevo/ptx/verify.h"
+
+#include <fmt/format.h>
+#include <utility>
+
+namespace kernevo::ptx {
+namespace {
+
+constexpr std::size_t kMostOperands = 64; // also elements of a vector; calls may pass more
+constexpr std::size_t kMostArguments = 4096;
+
+bool is_branch(Opcode opcode) {
+  return opcode == Opcode::bra || opcode == Opcode::brx_idx;
+}
+
+void set_constant(Operand& into, const Constant& value) {
+  into.bits = value.bits;
+  switch (value.kind) {
+  case Constant::Kind::integer: into.kind = Operand::Kind::integer; break;
+  case Constant::Kind::real32: into.kind = Operand::Kind::real32; break;
+  case Constant::Kind::real64: into.kind = Operand::Kind::real64; break;
+  }
+}
+
+} // namespace
+
+const Mnemonic* Parser::decode(const Token& token) {
+  const auto found = mnemonics_.find(token.text);
+  if (found != mnemonics_.end())
+    return &found->second;
+  Result<Mnemonic> decoded = decode_mnemonic(token.text, target_);
+  if (!decoded) {
+    error(token, decoded.error().message, decoded.error().code);
+    return nullptr;
+  }
+  return &mnemonics_.emplace(token.text, std::move(*decoded)).first->second;
+}
+
+// "+ 4", "+ -4", "- 4" or nothing.
+bool Parser::offset(std::int64_t& into) {
+  if (!current_.is('+') && !current_.is('-'))
+    return true;
+  const Token at = current_;
+  accept('+');
+  Constant value;
+  if (!constant(value))
+    return false;
+  if (value.kind != Constant::Kind::integer)
+    return error(at, "an offset must be a whole number");
+  into = static_cast<std::int64_t>(value.bits);
+  return true;
+}
+
+bool Parser::special(Operand& into, const Token& token) {
+  char component = 0;
+  if (is_vector_special(token.text)) {
+    if (current_.kind != Token::Kind::dotted || current_.text.size() != 2)
+      return error(token, fmt::format("{} needs a component such as .x", shown(token)));
+    component = current_.text[1];
+    advance();
+  }
+  const auto found = find_special(token.text, component);
+  if (!found)
+    return error(token, fmt::format("unknown register {}", shown(token)));
+  into.kind = Operand::Kind::special;
+  into.special = *found;
+  return true;
+}
+
+bool Parser::symbol(Operand& into, const Token& token, std::uint32_t index, std::int32_t element) {
+  into.kind = Operand::Kind::symbol;
+  into.name = token.text;
+  const bool known = variable_index_.contains(into.name) && !is_branch(body_->instruction.opcode);
+  if (!known) {
+    PendingName pending;
+    pending.instruction = static_cast<std::uint32_t>(body_->function.instructions.size());
+    pending.operand = index;
+    pending.element = element;
+    pending.name = token.text;
+    pending.line = token.line;
+    pending.column = token.column;
+    body_->scopes.wait_for(std::move(pending));
+  }
+  return true;
+}
+
+bool Parser::named(Operand& into, std::uint32_t index, std::int32_t element) {
+  const Token token = current_;
+  advance();
+  if (token.text == "_") {
+    into.kind = Operand::Kind::sink;
+    return true;
+  }
+  if (const auto local = body_->scopes.find(token.text)) {
+    if (local->kind == LocalName::Kind::reg) {
+      if (current_.kind == Token::Kind::dotted)
+        return error(current_, "vector registers and byte selectors are not supported",
+                     ErrorCode::unsupported);
+      into.kind = Operand::Kind::reg;
+      into.reg = local->reg;
+      return true;
+    }
+    into.kind = Operand::Kind::symbol;
+    into.name = local->unique;
+    return true;
+  }
+  if (token.text.front() == '%')
+    return special(into, token);
+  return symbol(into, token, index, element);
+}
+
+bool Parser::address(Operand& into, std::uint32_t index) {
+  advance();
+  into.kind = Operand::Kind::address;
+  Operand& base = into.elements.emplace_back();
+  const Token at = current_;
+  if (current_.kind == Token::Kind::identifier && current_.text != "WARP_SZ") {
+    if (!named(base, index, 0))
+      return false;
+    if (base.kind != Operand::Kind::reg && base.kind != Operand::Kind::symbol)
+      return error(at, fmt::format("{} cannot be an address", shown(at)));
+    if (!offset(into.offset))
+      return false;
+  } else {
+    Constant value;
+    if (!constant(value))
+      return false;
+    if (value.kind != Constant::Kind::integer)
+      return error(at, "an address must be a whole number");
+    set_constant(base, value);
+  }
+  return expect(']');
+}
+
+bool Parser::elements(Operand& into, char close, std::uint32_t index) {
+  const std::size_t most = close == ')' ? kMostArguments : kMostOperands;
+  advance();
+  if (accept(close))
+    return true;
+  do {
+    const auto element = static_cast<std::int32_t>(into.elements.size());
+    Operand& made = into.elements.emplace_back();
+    if (into.elements.size() > most)
+      return error(current_, fmt::format("more than {} elements", most));
+    if (current_.is('{') || current_.is('[') || current_.is('('))
+      return unexpected("a register, a number or a name");
+    if (!operand(made, index, element))
+      return false;
+    if (made.kind == Operand::Kind::pair)
+      return error(current_, "'|' cannot stand inside a list");
+  } while (accept(','));
+  return expect(close);
+}
+
+bool Parser::operand(Operand& into, std::uint32_t index, std::int32_t element) {
+  if (current_.is('[') && element < 0)
+    return address(into, index);
+  if (current_.is('{') && element < 0) {
+    into.kind = Operand::Kind::vector;
+    return elements(into, '}', index);
+  }
+  if (current_.is('!') && lexer_.peek() != '\0') {
+    const Token at = current_;
+    advance();
+    if (current_.kind != Token::Kind::identifier)
+      return unexpected("a predicate");
+    if (!named(into, index, element))
+      return false;
+    if (into.kind != Operand::Kind::reg)
+      return error(at, "only a predicate register can be negated");
+    into.negated = true;
+    return true;
+  }
+  if (current_.kind != Token::Kind::identifier || current_.text == "WARP_SZ") {
+    if (current_.kind != Token::Kind::number && current_.kind != Token::Kind::identifier &&
+        !current_.is('-') && !current_.is('+') && !current_.is('~') && !current_.is('('))
+      return unexpected("an operand");
+    Constant value;
+    if (!constant(value))
+      return false;
+    set_constant(into, value);
+    return true;
+  }
+  if (!named(into, index, element))
+    return false;
+  if (into.kind == Operand::Kind::symbol)
+    return offset(into.offset);
+  if (current_.is('|') && (into.kind == Operand::Kind::reg || into.kind == Operand::Kind::sink)) {
+    advance();
+    Operand second;
+    const Token at = current_;
+    if (current_.kind != Token::Kind::identifier)
+      return unexpected("a register");
+    if (!named(second, index, element))
+      return false;
+    if (second.kind != Operand::Kind::reg && second.kind != Operand::Kind::sink)
+      return error(at, fmt::format("{} is not a register", shown(at)));
+    Operand pair;
+    pair.kind = Operand::Kind::pair;
+    pair.elements.push_back(std::move(into));
+    pair.elements.push_back(std::move(second));
+    into = std::move(pair);
+  }
+  return true;
+}
+
+// call (results), callee, (arguments), prototype
+bool Parser::call_operands() {
+  auto& operands = body_->instruction.operands;
+  operands.resize(3);
+  operands[0].kind = Operand::Kind::list;
+  operands[2].kind = Operand::Kind::list;
+  if (current_.is('(') && (!elements(operands[0], ')', 0) || !expect(',')))
+    return false;
+  const Token callee = current_;
+  if (current_.kind != Token::Kind::identifier)
+    return unexpected("the function to call");
+  if (!named(operands[1], 1, -1))
+    return false;
+  if (operands[1].kind != Operand::Kind::reg && operands[1].kind != Operand::Kind::symbol)
+    return error(callee, fmt::format("{} cannot be called", shown(callee)));
+  if (operands[1].kind == Operand::Kind::symbol && !body_->scopes.waits_for(callee.text))
+    return error(callee, fmt::format("{} cannot be called", shown(callee)));
+  if (accept(',')) {
+    bool more = true;
+    if (current_.is('(')) {
+      if (!elements(operands[2], ')', 2))
+        return false;
+      more = accept(',');
+    }
+    if (more) {
+      const Token table = current_;
+      if (current_.kind != Token::Kind::identifier)
+        return unexpected("a prototype");
+      if (!named(operands.emplace_back(), 3, -1))
+        return false;
+      if (operands[3].kind != Operand::Kind::symbol)
+        return error(table, fmt::format("{} is not a prototype", shown(table)));
+    }
+  }
+  body_->calls.push_back({static_cast<std::uint32_t>(body_->function.instructions.size()), callee});
+  return true;
+}
+
+bool Parser::instruction() {
+  Instruction& made = body_->instruction;
+  made = {};
+  body_->operand_tokens.clear();
+  if (accept('@')) {
+    Guard guard;
+    guard.negated = accept('!');
+    const Token at = current_;
+    Operand predicate;
+    if (current_.kind != Token::Kind::identifier)
+      return unexpected("a predicate");
+    if (!named(predicate, 0, -1))
+      return false;
+    if (predicate.kind != Operand::Kind::reg ||
+        body_->function.registers[predicate.reg].type != Type::pred)
+      return error(at, fmt::format("{} is not a predicate register", shown(at)));
+    guard.reg = predicate.reg;
+    made.guard = guard;
+  }
+  if (current_.kind != Token::Kind::identifier)
+    return unexpected("an instruction");
+  const Token start = current_;
+  const Token token = lexer_.whole_mnemonic(start);
+  if (token.text.size() == start.text.size() && !made.guard && lexer_.peek() == ':') {
+    advance();
+    advance();
+    return label(start);
+  }
+  const Mnemonic* mnemonic = decode(token);
+  if (mnemonic == nullptr)
+    return false;
+  advance();
+  made.opcode = mnemonic->opcode;
+  made.modifiers = mnemonic->modifiers;
+  made.types = mnemonic->types;
+  made.space = mnemonic->space;
+  made.space2 = mnemonic->space2;
+  made.vector_width = mnemonic->vector_width;
+  made.line = token.line;
+  made.source = body_->lines.current();
+  made.scope = body_->scopes.id() - 1;
+  if (made.opcode == Opcode::call) {
+    if (!call_operands())
+      return false;
+  } else if (!current_.is(';')) {
+    do {
+      body_->operand_tokens.push_back(current_);
+      const auto index = static_cast<std::uint32_t>(made.operands.size());
+      if (index == kMostOperands)
+        return error(current_, "too many operands");
+      if (!operand(made.operands.emplace_back(), index))
+        return false;
+    } while (accept(','));
+  }
+  if (!current_.is(';'))
+    return unexpected("',' or ';'");
+  const auto problem = verify_operands(*mnemonic, token.text, made, body_->function.registers);
+  if (problem) {
+    const bool placed = problem->operand && *problem->operand < body_->operand_tokens.size();
+    return error(placed ? body_->operand_tokens[*problem->operand] : token, problem->message);
+  }
+  advance();
+  body_->function.instructions.push_back(std::move(made));
+  return true;
+}
+
+} // namespace kernevo::ptx

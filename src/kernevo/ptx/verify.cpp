@@ -1,0 +1,323 @@
+#include "kernevo/ptx/verify.h"
+
+#include "kernevo/ptx/names.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kernevo::ptx {
+namespace {
+
+using Problem = std::optional<OperandProblem>;
+using Role = OperandRule::Role;
+using Kind = Operand::Kind;
+
+bool is_integer(Type type) {
+  return is_signed(type) || (type >= Type::u4 && type <= Type::u64) || type == Type::u16x2 ||
+         type == Type::u8x4;
+}
+
+bool is_bits(Type type) {
+  return type >= Type::b1 && type <= Type::b128;
+}
+
+// PTX: same size, and bits agree with anything, signed with unsigned, a float only with itself.
+bool agree(Type instruction, Type reg) {
+  if (instruction == Type::pred || reg == Type::pred)
+    return instruction == reg;
+  if (bits_of(instruction) != bits_of(reg))
+    return false;
+  if (instruction == reg || is_bits(instruction) || is_bits(reg))
+    return true;
+  if (is_integer(instruction) && is_integer(reg))
+    return true;
+  // Formats without registers of their own live in those of a plain type.
+  switch (instruction) {
+  case Type::tf32: return reg == Type::f32;
+  case Type::f16:
+  case Type::bf16:
+  case Type::f16x2:
+  case Type::bf16x2:
+  case Type::f32x2:
+  case Type::e4m3x2:
+  case Type::e5m2x2:
+  case Type::ue8m0x2: return is_integer(reg);
+  default: return false;
+  }
+}
+
+// ld, st and cvt may use a wider register, as long as no float would change its size.
+bool agree_wider(Type instruction, Type reg) {
+  if (agree(instruction, reg))
+    return true;
+  if (instruction == Type::pred || reg == Type::pred || bits_of(reg) <= bits_of(instruction))
+    return false;
+  return !is_float(reg);
+}
+
+class Checker {
+public:
+  Checker(std::string_view text, const Instruction& instruction,
+          const std::vector<Register>& registers)
+      : text_(text), instruction_(instruction), registers_(registers) {}
+
+  Problem check(const Form& form) {
+    if (!form.operands.empty() && form.operands.front().role == Role::call)
+      return std::nullopt; // the parser knows the shape of a call
+    if (!count_fits(form))
+      return Problem{{wrong_count(form), std::nullopt}};
+    for (std::size_t i = 0; i < instruction_.operands.size(); ++i) {
+      index_ = i;
+      if (Problem problem = check_rule(form.operands[i], instruction_.operands[i]))
+        return problem;
+    }
+    return std::nullopt;
+  }
+
+  bool count_fits(const Form& form) const {
+    const std::size_t given = instruction_.operands.size();
+    return given <= form.operands.size() && given >= least(form);
+  }
+
+private:
+  static std::size_t least(const Form& form) {
+    return static_cast<std::size_t>(
+        std::count_if(form.operands.begin(), form.operands.end(),
+                      [](const OperandRule& rule) { return !rule.optional; }));
+  }
+
+  std::string wrong_count(const Form& form) const {
+    const std::size_t fewest = least(form);
+    const std::size_t most = form.operands.size();
+    const std::string takes =
+        fewest == most ? std::to_string(most) : fmt::format("{} to {}", fewest, most);
+    return fmt::format("'{}' takes {} operand{}, not {}", text_, takes, most == 1 ? "" : "s",
+                       instruction_.operands.size());
+  }
+
+  Problem wrong(std::string message) const {
+    return Problem{{fmt::format("'{}': {}", text_, message), index_}};
+  }
+
+  Type type_of_rule(const OperandRule& rule) const {
+    if (rule.slot < 0)
+      return rule.type;
+    const Type type = instruction_.types[static_cast<std::size_t>(rule.slot)];
+    if (!rule.twice)
+      return type;
+    switch (type) {
+    case Type::u16: return Type::u32;
+    case Type::s16: return Type::s32;
+    case Type::u32: return Type::u64;
+    default: return Type::s64;
+    }
+  }
+
+  Problem check_rule(const OperandRule& rule, const Operand& operand) {
+    switch (rule.role) {
+    case Role::destination: return destination(rule, operand);
+    case Role::source: return source(rule, operand);
+    case Role::predicate: return value(operand, Type::pred, false, true);
+    case Role::address: return address(operand);
+    case Role::literal:
+      return operand.kind == Kind::integer ? std::nullopt
+                                           : wrong("this operand must be an integer literal");
+    case Role::pointer: return pointer(operand);
+    case Role::unpack: return packed(rule, operand, true);
+    case Role::pack: return packed(rule, operand, false);
+    case Role::label:
+    case Role::table:
+      return operand.kind == Kind::symbol && operand.offset == 0
+                 ? std::nullopt
+                 : wrong("this operand must be a label");
+    case Role::call: break;
+    }
+    return std::nullopt;
+  }
+
+  Problem written(const Operand& operand, Type type, bool wider) const {
+    if (operand.kind == Kind::sink)
+      return std::nullopt;
+    if (operand.kind != Kind::reg || operand.negated)
+      return wrong("the destination must be a register");
+    return register_fits(operand, type, wider);
+  }
+
+  Problem register_fits(const Operand& operand, Type type, bool wider) const {
+    const Register& reg = registers_[operand.reg];
+    if (wider ? agree_wider(type, reg.type) : agree(type, reg.type))
+      return std::nullopt;
+    return wrong(fmt::format("register {} is .{}, but .{} is needed", reg.name, name_of(reg.type),
+                             name_of(type)));
+  }
+
+  int elements_of(const OperandRule& rule) const {
+    if (rule.elements >= 0)
+      return rule.elements;
+    return instruction_.vector_width == 1 ? 0 : instruction_.vector_width;
+  }
+
+  template <class Check>
+  Problem each_element(const OperandRule& rule, const Operand& operand, Check check) {
+    const int wanted = elements_of(rule);
+    if (operand.kind != Kind::vector) {
+      // A vector of one may drop its braces.
+      if (wanted <= 1)
+        return check(operand);
+      return wrong(fmt::format("a vector of {} registers is needed", wanted));
+    }
+    if (wanted == 0)
+      return wrong("a vector cannot stand here");
+    if (operand.elements.size() != static_cast<std::size_t>(wanted))
+      return wrong(
+          fmt::format("a vector of {} is needed, not of {}", wanted, operand.elements.size()));
+    for (const Operand& element : operand.elements)
+      if (Problem problem = check(element))
+        return problem;
+    return std::nullopt;
+  }
+
+  Problem destination(const OperandRule& rule, const Operand& operand) {
+    const Type type = type_of_rule(rule);
+    if (operand.kind == Kind::pair) {
+      if (!rule.pair)
+        return wrong("there is only one destination");
+      if (Problem problem = written(operand.elements[0], type, rule.wider))
+        return problem;
+      return written(operand.elements[1], Type::pred, false);
+    }
+    if (rule.pair && !rule.pair_optional)
+      return wrong("two destinations d|p are needed");
+    return each_element(rule, operand,
+                        [&](const Operand& element) { return written(element, type, rule.wider); });
+  }
+
+  Problem source(const OperandRule& rule, const Operand& operand) {
+    const Type type = type_of_rule(rule);
+    return each_element(rule, operand, [&](const Operand& element) {
+      return value(element, type, rule.wider, false);
+    });
+  }
+
+  Problem value(const Operand& operand, Type type, bool wider, bool may_negate) const {
+    switch (operand.kind) {
+    case Kind::reg:
+      if (operand.negated && !may_negate)
+        return wrong("this operand cannot be negated with '!'");
+      return register_fits(operand, type, wider);
+    case Kind::special: {
+      const Type special = type_of(operand.special);
+      if (agree(type, special) || (special == Type::u64 && type == Type::u32))
+        return std::nullopt;
+      return wrong(fmt::format("the special register is .{}, but .{} is needed", name_of(special),
+                               name_of(type)));
+    }
+    case Kind::integer:
+      if (is_float(type) && bits_of(type) > 16)
+        return wrong(fmt::format("an integer literal cannot be .{}", name_of(type)));
+      return std::nullopt;
+    case Kind::real32:
+      if (type == Type::f32 || type == Type::b32 || type == Type::tf32)
+        return std::nullopt;
+      return wrong(fmt::format("a 0f literal cannot be .{}", name_of(type)));
+    case Kind::real64:
+      if (type == Type::f64 || type == Type::f32 || type == Type::b64)
+        return std::nullopt;
+      return wrong(fmt::format("a floating-point literal cannot be .{}", name_of(type)));
+    default: return wrong("a register or a literal is needed here");
+    }
+  }
+
+  Problem address(const Operand& operand) const {
+    if (operand.kind != Kind::address)
+      return wrong("an address in brackets is needed");
+    const Operand& base = operand.elements.front();
+    if (base.kind != Kind::reg)
+      return std::nullopt;
+    const Register& reg = registers_[base.reg];
+    const int bits = bits_of(reg.type);
+    if ((bits == 64 || bits == 32) && !is_float(reg.type))
+      return std::nullopt;
+    return wrong(
+        fmt::format("register {} is .{} and cannot hold an address", reg.name, name_of(reg.type)));
+  }
+
+  Problem pointer(const Operand& operand) const {
+    if (operand.kind == Kind::symbol)
+      return std::nullopt;
+    if (operand.kind != Kind::reg)
+      return wrong("a register with an address is needed");
+    const bool wide = bits_of(registers_[operand.reg].type) == 64;
+    return value(operand, wide ? Type::u64 : Type::u32, false, false);
+  }
+
+  // mov.b64 {lo, hi}, %rd1 and mov.b64 %rd1, {lo, hi}.
+  Problem packed(const OperandRule& rule, const Operand& operand, bool is_destination) {
+    const Type type = type_of_rule(rule);
+    if (operand.kind == Kind::symbol && !is_destination)
+      return bits_of(type) >= 32 && !is_float(type)
+                 ? std::nullopt
+                 : wrong(fmt::format("an address cannot be .{}", name_of(type)));
+    if (operand.kind != Kind::vector)
+      return is_destination ? written(operand, type, false) : value(operand, type, false, false);
+    if (!is_bits(type))
+      return wrong("only .b16, .b32, .b64 and .b128 move vectors");
+    const std::size_t count = operand.elements.size();
+    if (count != 2 && count != 4)
+      return wrong("a vector of 2 or 4 elements is needed");
+    const int share = bits_of(type) / static_cast<int>(count);
+    const Type element_type = share == 64   ? Type::b64
+                              : share == 32 ? Type::b32
+                              : share == 16 ? Type::b16
+                                            : Type::b8;
+    for (const Operand& element : operand.elements) {
+      Problem problem = is_destination ? written(element, element_type, false)
+                                       : value(element, element_type, false, false);
+      if (problem)
+        return problem;
+    }
+    return std::nullopt;
+  }
+
+  std::string_view text_;
+  const Instruction& instruction_;
+  const std::vector<Register>& registers_;
+  std::size_t index_ = 0;
+};
+
+// What the table cannot say about literals.
+Problem verify_literals(std::string_view text, const Instruction& instruction) {
+  if (instruction.opcode == Opcode::cp_async) {
+    const std::uint64_t size = instruction.operands[2].bits;
+    const bool legal = size == 16 || (instruction.has(Mod::ca) && (size == 4 || size == 8));
+    if (!legal)
+      return OperandProblem{fmt::format("'{}' cannot copy {} bytes at once", text, size), 2};
+  }
+  if (instruction.opcode == Opcode::lop3 && instruction.operands[4].bits > 255)
+    return OperandProblem{fmt::format("'{}': the look-up table must be 0 to 255", text), 4};
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<OperandProblem> verify_operands(const Mnemonic& mnemonic, std::string_view text,
+                                              const Instruction& instruction,
+                                              const std::vector<Register>& registers) {
+  Checker checker(text, instruction, registers);
+  Problem first;
+  bool first_counted = false;
+  for (const Form* form : mnemonic.forms) {
+    Problem problem = checker.check(*form);
+    if (!problem)
+      return verify_literals(text, instruction);
+    // A complaint about one operand says more than one about their number.
+    const bool counted = checker.count_fits(*form);
+    if (!first || (counted && !first_counted)) {
+      first = std::move(problem);
+      first_counted = counted;
+    }
+  }
+  return first;
+}
+
+} // namespace kernevo::ptx
