@@ -1,0 +1,12 @@
+// task: ../tasks/add_f16.yaml
+// expect: uninitialized_memory_error
+// bug: an odd last element is forgotten
+// @launch add_half2<<<ceil_div(ceil_div(N, 2), 128), 128>>>(A, B, C, N)
+#include <cuda_fp16.h>
+
+extern "C" __global__ void add_half2(const half* A, const half* B, half* C, int N) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (2 * i + 1 < N)
+    reinterpret_cast<half2*>(C)[i] =
+        __hadd2(reinterpret_cast<const half2*>(A)[i], reinterpret_cast<const half2*>(B)[i]);
+}

@@ -1,0 +1,13 @@
+// task: ../tasks/axpy_f32.yaml
+// expect: correctness_mismatch
+// bug: y is replaced in place of added to
+// @tune ITEMS 4 1 2 8
+// @launch axpy<<<ceil_div(N, 128 * ITEMS), 128>>>(x, y, N, alpha)
+extern "C" __global__ void axpy(const float* __restrict__ x, float* __restrict__ y, int N, float alpha) {
+  const int base = blockIdx.x * blockDim.x * ITEMS + threadIdx.x;
+#pragma unroll
+  for (int j = 0; j < ITEMS; j++) {
+    const int i = base + j * blockDim.x;
+    if (i < N) y[i] = alpha * x[i];
+  }
+}

@@ -1,0 +1,19 @@
+// task: ../tasks/matmul_tn_f32.yaml
+// expect: correctness_mismatch
+// bug: the A tile is read by row instead of by column
+// @launch matmul_tn<<<dim3(ceil_div(N, 16), ceil_div(M, 16)), dim3(16, 16)>>>(A, B, C, M, N, K)
+extern "C" __global__ void matmul_tn(const float* A, const float* B, float* C, int M, int N, int K) {
+  __shared__ float a_tile[16][16];
+  __shared__ float b_tile[16][16];
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int row0 = blockIdx.y * 16, col = blockIdx.x * 16 + tx;
+  float sum = 0.0f;
+  for (int k0 = 0; k0 < K; k0 += 16) {
+    a_tile[ty][tx] = k0 + ty < K && row0 + tx < M ? A[(k0 + ty) * M + row0 + tx] : 0.0f;
+    b_tile[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * N + col] : 0.0f;
+    __syncthreads();
+    for (int k = 0; k < 16; k++) sum += a_tile[ty][k] * b_tile[k][tx];
+    __syncthreads();
+  }
+  if (row0 + ty < M && col < N) C[(row0 + ty) * N + col] = sum;
+}

@@ -1,0 +1,23 @@
+// task: ../tasks/reduce_sum_f32.yaml
+// expect: uninitialized_memory_error
+// bug: sixteen slots are read where eight exist
+// @launch reduce_shuffle<<<OUTER * INNER, 256>>>(x, y, R, INNER)
+__device__ float warp_sum(float v) {
+  for (int offset = 16; offset > 0; offset >>= 1) v += __shfl_down_sync(0xffffffffu, v, offset);
+  return v;
+}
+
+extern "C" __global__ void reduce_shuffle(const float* x, float* y, int R, int INNER) {
+  __shared__ float part[16];
+  const int tid = threadIdx.x, lane = tid & 31, warp = tid >> 5;
+  const float* row = x + static_cast<size_t>(blockIdx.x / INNER) * R * INNER + blockIdx.x % INNER;
+  float sum = 0.0f;
+  for (int i = tid; i < R; i += 256) sum += row[static_cast<size_t>(i) * INNER];
+  sum = warp_sum(sum);
+  if (lane == 0) part[warp] = sum;
+  __syncthreads();
+  if (warp == 0) {
+    sum = warp_sum(lane < 16 ? part[lane] : 0.0f);
+    if (lane == 0) y[blockIdx.x] = sum;
+  }
+}
