@@ -1,0 +1,136 @@
+// Runs `kernevo check` on every kernel beside this file. good/ must be found correct; bad/ must be
+// given the fault its `// expect:` line names. Kernels name their task in `// task:`.
+#include "kernevo/base/files.h"
+#include "kernevo/base/subprocess.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kernevo {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CorpusKernel {
+  fs::path path;
+  fs::path task;
+  std::vector<std::string> faults; // any of these; empty in good/
+
+  friend void PrintTo(const CorpusKernel& kernel, std::ostream* out) {
+    *out << kernel.path.filename().string();
+  }
+};
+
+// The rest of the first line that starts with this comment, or nothing.
+std::string header(std::string_view source, const std::string& key) {
+  const std::string start = "// " + key + ": ";
+  for (std::size_t begin = 0; begin < source.size();) {
+    const std::size_t end = std::min(source.find('\n', begin), source.size());
+    const std::string_view line = source.substr(begin, end - begin);
+    if (line.starts_with(start))
+      return std::string(line.substr(start.size()));
+    begin = end + 1;
+  }
+  return {};
+}
+
+std::vector<std::string> alternatives(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('|', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::vector<CorpusKernel> corpus(const std::string& folder) {
+  std::vector<CorpusKernel> kernels;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::path(KERNEVO_TEST_DATA) / folder)) {
+    if (entry.path().extension() != ".cu")
+      continue;
+    const auto source = read_text_file(entry.path());
+    const std::string text = source ? *source : std::string();
+    kernels.push_back({entry.path(), entry.path().parent_path() / header(text, "task"),
+                       alternatives(header(text, "expect"))});
+  }
+  std::sort(kernels.begin(), kernels.end(),
+            [](const CorpusKernel& a, const CorpusKernel& b) { return a.path < b.path; });
+  return kernels;
+}
+
+std::string test_name(const testing::TestParamInfo<CorpusKernel>& info) {
+  return info.param.path.stem().string();
+}
+
+// What the program needs to find the toolkit and its cache, and nothing else.
+std::vector<std::string> environment() {
+  std::vector<std::string> kept;
+  for (const char* name : {"PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "KERNEVO_CUDA",
+                           "KERNEVO_CACHE", "KERNEVO_SHARE", "CUDA_HOME"})
+    if (const char* value = std::getenv(name))
+      kept.push_back(fmt::format("{}={}", name, value));
+  return kept;
+}
+
+struct Answer {
+  int exit_status = -1;
+  nlohmann::json verdict;
+};
+
+void check(const CorpusKernel& kernel, Answer& answer) {
+  ASSERT_TRUE(fs::is_regular_file(kernel.task)) << kernel.task;
+  SubprocessRequest request;
+  request.arguments = {KERNEVO_PROGRAM, "check", kernel.task.string(), kernel.path.string(),
+                       "--json"};
+  request.environment = environment();
+  request.time_limit_seconds = 240;
+  const auto result = run_subprocess(request);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_FALSE(result->timed_out);
+  ASSERT_EQ(result->signal, 0) << result->error_output;
+  answer.exit_status = result->exit_status;
+  answer.verdict = nlohmann::json::parse(result->output, nullptr, false);
+  ASSERT_TRUE(answer.verdict.is_object() && answer.verdict.contains("correct"))
+      << result->output << result->error_output;
+}
+
+class Good : public testing::TestWithParam<CorpusKernel> {};
+
+TEST_P(Good, IsFoundCorrect) {
+  Answer answer;
+  ASSERT_NO_FATAL_FAILURE(check(GetParam(), answer));
+  EXPECT_EQ(answer.exit_status, 0);
+  EXPECT_TRUE(answer.verdict.at("correct").get<bool>()) << answer.verdict.at("summary");
+  EXPECT_TRUE(answer.verdict.at("fault").is_null()) << answer.verdict.at("fault");
+}
+
+class Bad : public testing::TestWithParam<CorpusKernel> {};
+
+TEST_P(Bad, IsGivenItsFault) {
+  ASSERT_FALSE(GetParam().faults.empty()) << "the kernel has no '// expect:' line";
+  Answer answer;
+  ASSERT_NO_FATAL_FAILURE(check(GetParam(), answer));
+  EXPECT_EQ(answer.exit_status, 1);
+  EXPECT_FALSE(answer.verdict.at("correct").get<bool>());
+  ASSERT_TRUE(answer.verdict.at("fault").is_string()) << answer.verdict.at("summary");
+  const std::string fault = answer.verdict.at("fault");
+  EXPECT_NE(std::find(GetParam().faults.begin(), GetParam().faults.end(), fault),
+            GetParam().faults.end())
+      << fault << ": " << answer.verdict.at("summary");
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, Good, testing::ValuesIn(corpus("good")), test_name);
+INSTANTIATE_TEST_SUITE_P(Corpus, Bad, testing::ValuesIn(corpus("bad")), test_name);
+
+} // namespace
+} // namespace kernevo
