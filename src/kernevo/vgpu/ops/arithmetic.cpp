@@ -3,8 +3,8 @@
 
 #include "kernevo/vgpu/ops/emit.h"
 #include "kernevo/vgpu/ops/lanes.h"
-#include "kernevo/vgpu/semantics/integer.h"
 #include "kernevo/vgpu/semantics/formats.h"
+#include "kernevo/vgpu/semantics/integer.h"
 
 #include <array>
 
@@ -19,32 +19,23 @@ using ptx::Type;
 Handler handler_of(const Instruction& instruction) {
   switch (instruction.type()) {
   case Type::f32:
-  case Type::f32x2:
-    return f32_arithmetic(instruction);
-  case Type::f64:
-    return f64_arithmetic(instruction);
+  case Type::f32x2: return f32_arithmetic(instruction);
+  case Type::f64: return f64_arithmetic(instruction);
   case Type::f16:
   case Type::f16x2:
   case Type::bf16:
-  case Type::bf16x2:
-    return half_arithmetic(instruction);
-  default:
-    return integer_arithmetic(instruction);
+  case Type::bf16x2: return half_arithmetic(instruction);
+  default: return integer_arithmetic(instruction);
   }
 }
 
 Type wide_of(Type type) {
   switch (type) {
-  case Type::s16:
-    return Type::s32;
-  case Type::u16:
-    return Type::u32;
-  case Type::s32:
-    return Type::s64;
-  case Type::u32:
-    return Type::u64;
-  default:
-    return Type::none;
+  case Type::s16: return Type::s32;
+  case Type::u16: return Type::u32;
+  case Type::s32: return Type::s64;
+  case Type::u32: return Type::u64;
+  default: return Type::none;
   }
 }
 
@@ -52,7 +43,7 @@ Type wide_of(Type type) {
 Result<void> lower_mixed(Lowering& lowering, const Instruction& instruction, std::size_t narrow) {
   namespace sem = semantics;
   const Type type = instruction.types[1];
-  const Handler widen = type == Type::f16 ? lanes_of<&sem::float_to_f32<sem::F16>>()
+  const Handler widen = type == Type::f16    ? lanes_of<&sem::float_to_f32<sem::F16>>()
                         : type == Type::bf16 ? lanes_of<&sem::float_to_f32<sem::Bf16>>()
                                              : nullptr;
   const Handler handler = handler_of(instruction);
@@ -140,10 +131,8 @@ template <class T> Handler integer_form(const Instruction& instruction) {
   namespace sem = semantics;
   const bool high = instruction.has(Mod::hi);
   switch (instruction.opcode) {
-  case Opcode::add:
-    return lanes_of<&sem::add<T>>();
-  case Opcode::sub:
-    return lanes_of<&sem::sub<T>>();
+  case Opcode::add: return lanes_of<&sem::add<T>>();
+  case Opcode::sub: return lanes_of<&sem::sub<T>>();
   case Opcode::mul:
     if constexpr (sizeof(T) < 8)
       if (instruction.has(Mod::wide))
@@ -154,20 +143,15 @@ template <class T> Handler integer_form(const Instruction& instruction) {
       if (instruction.has(Mod::wide))
         return lanes_of<&sem::mad_wide<T>>();
     return high ? lanes_of<&sem::mad_hi<T>>() : lanes_of<&sem::mad_lo<T>>();
-  case Opcode::div_:
-    return lanes_of<&sem::divide<T>>();
-  case Opcode::min_:
-    return lanes_of<&sem::minimum<T>>();
-  case Opcode::max_:
-    return lanes_of<&sem::maximum<T>>();
-  case Opcode::neg:
-    return lanes_of<&sem::negate<T>>();
+  case Opcode::div_: return lanes_of<&sem::divide<T>>();
+  case Opcode::min_: return lanes_of<&sem::minimum<T>>();
+  case Opcode::max_: return lanes_of<&sem::maximum<T>>();
+  case Opcode::neg: return lanes_of<&sem::negate<T>>();
   case Opcode::abs_:
     if constexpr (std::is_signed_v<T>)
       return lanes_of<&sem::absolute<T>>();
     return nullptr;
-  default:
-    return nullptr;
+  default: return nullptr;
   }
 }
 
@@ -183,10 +167,8 @@ Handler packed_form(const Instruction& instruction) {
   const bool is_signed = instruction.type() == Type::s16x2;
   const bool relu = instruction.has(Mod::relu);
   switch (instruction.opcode) {
-  case Opcode::add:
-    return lanes_of<&sem::halves_binary<&sem::add<std::uint16_t>>>();
-  case Opcode::sub:
-    return lanes_of<&sem::halves_binary<&sem::sub<std::uint16_t>>>();
+  case Opcode::add: return lanes_of<&sem::halves_binary<&sem::add<std::uint16_t>>>();
+  case Opcode::sub: return lanes_of<&sem::halves_binary<&sem::sub<std::uint16_t>>>();
   case Opcode::min_:
     if (!is_signed)
       return lanes_of<&sem::halves_binary<&sem::minimum<std::uint16_t>>>();
@@ -197,8 +179,7 @@ Handler packed_form(const Instruction& instruction) {
       return lanes_of<&sem::halves_binary<&sem::maximum<std::uint16_t>>>();
     return relu ? lanes_of<&sem::halves_binary<&extremum_s16<true, true>>>()
                 : lanes_of<&sem::halves_binary<&extremum_s16<true, false>>>();
-  default:
-    return nullptr;
+  default: return nullptr;
   }
 }
 
@@ -208,27 +189,21 @@ Handler saturating_form(const Instruction& instruction) {
   if (instruction.type() != Type::s32)
     return nullptr;
   switch (instruction.opcode) {
-  case Opcode::add:
-    return lanes_of<&sem::add_sat>();
-  case Opcode::sub:
-    return lanes_of<&sem::sub_sat>();
-  case Opcode::mad:
-    return instruction.has(Mod::hi) ? lanes_of<&sem::mad_hi_sat>() : nullptr;
-  case Opcode::min_:
-    return lanes_of<&sem::min_relu>();
-  case Opcode::max_:
-    return lanes_of<&sem::max_relu>();
-  default:
-    return nullptr;
+  case Opcode::add: return lanes_of<&sem::add_sat>();
+  case Opcode::sub: return lanes_of<&sem::sub_sat>();
+  case Opcode::mad: return instruction.has(Mod::hi) ? lanes_of<&sem::mad_hi_sat>() : nullptr;
+  case Opcode::min_: return lanes_of<&sem::min_relu>();
+  case Opcode::max_: return lanes_of<&sem::max_relu>();
+  default: return nullptr;
   }
 }
 
 constexpr std::array kFamilies = {
-    FamilyEntry{Opcode::add, lower_binary},      FamilyEntry{Opcode::sub, lower_binary},
-    FamilyEntry{Opcode::mul, lower_binary},      FamilyEntry{Opcode::div_, lower_binary},
-    FamilyEntry{Opcode::mad, lower_ternary},     FamilyEntry{Opcode::fma_, lower_ternary},
-    FamilyEntry{Opcode::min_, lower_extremum},   FamilyEntry{Opcode::max_, lower_extremum},
-    FamilyEntry{Opcode::abs_, lower_unary},      FamilyEntry{Opcode::neg, lower_unary},
+    FamilyEntry{Opcode::add, lower_binary},    FamilyEntry{Opcode::sub, lower_binary},
+    FamilyEntry{Opcode::mul, lower_binary},    FamilyEntry{Opcode::div_, lower_binary},
+    FamilyEntry{Opcode::mad, lower_ternary},   FamilyEntry{Opcode::fma_, lower_ternary},
+    FamilyEntry{Opcode::min_, lower_extremum}, FamilyEntry{Opcode::max_, lower_extremum},
+    FamilyEntry{Opcode::abs_, lower_unary},    FamilyEntry{Opcode::neg, lower_unary},
 };
 
 } // namespace
@@ -239,11 +214,12 @@ Handler integer_arithmetic(const Instruction& instruction) {
     return packed_form(instruction);
   if (instruction.has(Mod::sat) || instruction.has(Mod::relu))
     return saturating_form(instruction);
-  return with_integer(type, [&](auto tag) {
-    return integer_form<typename decltype(tag)::Type>(instruction);
-  });
+  return with_integer(
+      type, [&](auto tag) { return integer_form<typename decltype(tag)::Type>(instruction); });
 }
 
-std::span<const FamilyEntry> arithmetic_families() { return kFamilies; }
+std::span<const FamilyEntry> arithmetic_families() {
+  return kFamilies;
+}
 
 } // namespace kernevo::vgpu::ops

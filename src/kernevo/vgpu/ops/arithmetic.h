@@ -14,5 +14,7 @@ Handler float_extremum(const ptx::Instruction& instruction);
 
 // add, sub, mad with .cc and addc, subc, madc (integer_carry.cpp).
 Result<void> lower_carry(Lowering& lowering, const ptx::Instruction& instruction);
+// vadd2, vadd4 and their kin (integer_video.cpp).
+Result<void> lower_video(Lowering& lowering, const ptx::Instruction& instruction);
 
 } // namespace kernevo::vgpu::ops

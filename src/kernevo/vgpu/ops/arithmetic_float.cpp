@@ -17,50 +17,34 @@ namespace sem = semantics;
 
 template <Rounding Mode, bool Ftz, bool Sat> Handler f32_form(Opcode opcode) {
   switch (opcode) {
-  case Opcode::add:
-    return lanes_of<&sem::add_f32<Mode, Ftz, Sat>>();
-  case Opcode::sub:
-    return lanes_of<&sem::sub_f32<Mode, Ftz, Sat>>();
-  case Opcode::mul:
-    return lanes_of<&sem::mul_f32<Mode, Ftz, Sat>>();
+  case Opcode::add: return lanes_of<&sem::add_f32<Mode, Ftz, Sat>>();
+  case Opcode::sub: return lanes_of<&sem::sub_f32<Mode, Ftz, Sat>>();
+  case Opcode::mul: return lanes_of<&sem::mul_f32<Mode, Ftz, Sat>>();
   case Opcode::mad:
-  case Opcode::fma_:
-    return lanes_of<&sem::fma_f32<Mode, Ftz, Sat>>();
-  default:
-    return nullptr;
+  case Opcode::fma_: return lanes_of<&sem::fma_f32<Mode, Ftz, Sat>>();
+  default: return nullptr;
   }
 }
 
 template <Rounding Mode, bool Ftz> Handler f32x2_form(Opcode opcode) {
   switch (opcode) {
-  case Opcode::add:
-    return lanes_of<&sem::f32x2_binary<&sem::add_f32<Mode, Ftz, false>>>();
-  case Opcode::sub:
-    return lanes_of<&sem::f32x2_binary<&sem::sub_f32<Mode, Ftz, false>>>();
-  case Opcode::mul:
-    return lanes_of<&sem::f32x2_binary<&sem::mul_f32<Mode, Ftz, false>>>();
-  case Opcode::fma_:
-    return lanes_of<&sem::f32x2_ternary<&sem::fma_f32<Mode, Ftz, false>>>();
-  default:
-    return nullptr;
+  case Opcode::add: return lanes_of<&sem::f32x2_binary<&sem::add_f32<Mode, Ftz, false>>>();
+  case Opcode::sub: return lanes_of<&sem::f32x2_binary<&sem::sub_f32<Mode, Ftz, false>>>();
+  case Opcode::mul: return lanes_of<&sem::f32x2_binary<&sem::mul_f32<Mode, Ftz, false>>>();
+  case Opcode::fma_: return lanes_of<&sem::f32x2_ternary<&sem::fma_f32<Mode, Ftz, false>>>();
+  default: return nullptr;
   }
 }
 
 template <Rounding Mode> Handler f64_form(Opcode opcode) {
   switch (opcode) {
-  case Opcode::add:
-    return lanes_of<&sem::add_f64<Mode>>();
-  case Opcode::sub:
-    return lanes_of<&sem::sub_f64<Mode>>();
-  case Opcode::mul:
-    return lanes_of<&sem::mul_f64<Mode>>();
+  case Opcode::add: return lanes_of<&sem::add_f64<Mode>>();
+  case Opcode::sub: return lanes_of<&sem::sub_f64<Mode>>();
+  case Opcode::mul: return lanes_of<&sem::mul_f64<Mode>>();
   case Opcode::mad:
-  case Opcode::fma_:
-    return lanes_of<&sem::fma_f64<Mode>>();
-  case Opcode::div_:
-    return lanes_of<&sem::div_f64<Mode>>();
-  default:
-    return nullptr;
+  case Opcode::fma_: return lanes_of<&sem::fma_f64<Mode>>();
+  case Opcode::div_: return lanes_of<&sem::div_f64<Mode>>();
+  default: return nullptr;
   }
 }
 

@@ -35,35 +35,23 @@ template <bool Pair, auto Function> constexpr Handler ternary_half() {
 
 template <class Format, bool Pair, sem::HalfMode Mode> Handler half_form(Opcode opcode) {
   switch (opcode) {
-  case Opcode::add:
-    return binary_half<Pair, &sem::add_half<Format, Mode>>();
-  case Opcode::sub:
-    return binary_half<Pair, &sem::sub_half<Format, Mode>>();
-  case Opcode::mul:
-    return binary_half<Pair, &sem::mul_half<Format, Mode>>();
-  case Opcode::fma_:
-    return ternary_half<Pair, &sem::fma_half<Format, Mode>>();
-  case Opcode::abs_:
-    return unary_half<Pair, &sem::absolute_half<Format, Mode.ftz>>();
-  case Opcode::neg:
-    return unary_half<Pair, &sem::negate_half<Format, Mode.ftz>>();
-  default:
-    return nullptr;
+  case Opcode::add: return binary_half<Pair, &sem::add_half<Format, Mode>>();
+  case Opcode::sub: return binary_half<Pair, &sem::sub_half<Format, Mode>>();
+  case Opcode::mul: return binary_half<Pair, &sem::mul_half<Format, Mode>>();
+  case Opcode::fma_: return ternary_half<Pair, &sem::fma_half<Format, Mode>>();
+  case Opcode::abs_: return unary_half<Pair, &sem::absolute_half<Format, Mode.ftz>>();
+  case Opcode::neg: return unary_half<Pair, &sem::negate_half<Format, Mode.ftz>>();
+  default: return nullptr;
   }
 }
 
 template <class F> Handler with_half_format(Type type, F&& f) {
   switch (type) {
-  case Type::f16:
-    return f(TypeTag<sem::Half>{}, std::false_type{});
-  case Type::f16x2:
-    return f(TypeTag<sem::Half>{}, std::true_type{});
-  case Type::bf16:
-    return f(TypeTag<sem::Bfloat>{}, std::false_type{});
-  case Type::bf16x2:
-    return f(TypeTag<sem::Bfloat>{}, std::true_type{});
-  default:
-    return nullptr;
+  case Type::f16: return f(TypeTag<sem::Half>{}, std::false_type{});
+  case Type::f16x2: return f(TypeTag<sem::Half>{}, std::true_type{});
+  case Type::bf16: return f(TypeTag<sem::Bfloat>{}, std::false_type{});
+  case Type::bf16x2: return f(TypeTag<sem::Bfloat>{}, std::true_type{});
+  default: return nullptr;
   }
 }
 
@@ -104,9 +92,8 @@ Handler float_extremum(const Instruction& instruction) {
     return with_flag(instruction.has(Mod::ftz), [&](auto ftz) -> Handler {
       return with_flag(instruction.has(Mod::nan), [&](auto nan) -> Handler {
         return with_flag(instruction.has(Mod::xorsign), [&](auto xor_sign) -> Handler {
-          return extremum_form<decltype(maximum)::value, decltype(ftz)::value,
-                               decltype(nan)::value, decltype(xor_sign)::value>(
-              instruction.type());
+          return extremum_form<decltype(maximum)::value, decltype(ftz)::value, decltype(nan)::value,
+                               decltype(xor_sign)::value>(instruction.type());
         });
       });
     });

@@ -8,9 +8,9 @@ Result<void> need_operands(Lowering& lowering, const ptx::Instruction& instructi
                            std::size_t count) {
   if (instruction.operands.size() >= count)
     return {};
-  return tl::unexpected<Error>(lowering.unsupported(
-      instruction, fmt::format("{} operands are too few, {} are needed",
-                               instruction.operands.size(), count)));
+  return tl::unexpected<Error>(
+      lowering.unsupported(instruction, fmt::format("{} operands are too few, {} are needed",
+                                                    instruction.operands.size(), count)));
 }
 
 tl::unexpected<Error> unknown_form(Lowering& lowering, const ptx::Instruction& instruction) {

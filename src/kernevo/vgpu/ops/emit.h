@@ -32,18 +32,15 @@ semantics::Rounding rounding_of(const ptx::Instruction& instruction);
 template <class F> auto with_flag(bool flag, F&& f) {
   return flag ? f(std::true_type{}) : f(std::false_type{});
 }
-template <semantics::Rounding Mode> using RoundingConstant = std::integral_constant<semantics::Rounding, Mode>;
+template <semantics::Rounding Mode>
+using RoundingConstant = std::integral_constant<semantics::Rounding, Mode>;
 template <class F> auto with_rounding_mode(semantics::Rounding mode, F&& f) {
   using semantics::Rounding;
   switch (mode) {
-  case Rounding::rz:
-    return f(RoundingConstant<Rounding::rz>{});
-  case Rounding::rm:
-    return f(RoundingConstant<Rounding::rm>{});
-  case Rounding::rp:
-    return f(RoundingConstant<Rounding::rp>{});
-  default:
-    return f(RoundingConstant<Rounding::rn>{});
+  case Rounding::rz: return f(RoundingConstant<Rounding::rz>{});
+  case Rounding::rm: return f(RoundingConstant<Rounding::rm>{});
+  case Rounding::rp: return f(RoundingConstant<Rounding::rp>{});
+  default: return f(RoundingConstant<Rounding::rn>{});
   }
 }
 
@@ -53,38 +50,26 @@ template <class T> struct TypeTag {
 };
 template <class F> Handler with_integer(ptx::Type type, F&& f) {
   switch (type) {
-  case ptx::Type::s16:
-    return f(TypeTag<std::int16_t>{});
+  case ptx::Type::s16: return f(TypeTag<std::int16_t>{});
   case ptx::Type::u16:
-  case ptx::Type::b16:
-    return f(TypeTag<std::uint16_t>{});
-  case ptx::Type::s32:
-    return f(TypeTag<std::int32_t>{});
+  case ptx::Type::b16: return f(TypeTag<std::uint16_t>{});
+  case ptx::Type::s32: return f(TypeTag<std::int32_t>{});
   case ptx::Type::u32:
-  case ptx::Type::b32:
-    return f(TypeTag<std::uint32_t>{});
-  case ptx::Type::s64:
-    return f(TypeTag<std::int64_t>{});
+  case ptx::Type::b32: return f(TypeTag<std::uint32_t>{});
+  case ptx::Type::s64: return f(TypeTag<std::int64_t>{});
   case ptx::Type::u64:
-  case ptx::Type::b64:
-    return f(TypeTag<std::uint64_t>{});
-  default:
-    return nullptr;
+  case ptx::Type::b64: return f(TypeTag<std::uint64_t>{});
+  default: return nullptr;
   }
 }
 // The same for bit operations, where signs do not matter.
 template <class F> Handler with_bits(int bits, F&& f) {
   switch (bits) {
-  case 8:
-    return f(TypeTag<std::uint8_t>{});
-  case 16:
-    return f(TypeTag<std::uint16_t>{});
-  case 32:
-    return f(TypeTag<std::uint32_t>{});
-  case 64:
-    return f(TypeTag<std::uint64_t>{});
-  default:
-    return nullptr;
+  case 8: return f(TypeTag<std::uint8_t>{});
+  case 16: return f(TypeTag<std::uint16_t>{});
+  case 32: return f(TypeTag<std::uint32_t>{});
+  case 64: return f(TypeTag<std::uint64_t>{});
+  default: return nullptr;
   }
 }
 

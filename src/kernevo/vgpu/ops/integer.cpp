@@ -18,9 +18,8 @@ namespace sem = semantics;
 
 Result<void> lower_rem(Lowering& lowering, const Instruction& instruction) {
   const Type type = instruction.type();
-  const Handler handler = with_integer(type, [](auto tag) {
-    return lanes_of<&sem::remainder<typename decltype(tag)::Type>>();
-  });
+  const Handler handler = with_integer(
+      type, [](auto tag) { return lanes_of<&sem::remainder<typename decltype(tag)::Type>>(); });
   return emit_binary(lowering, instruction, handler, type, type, type);
 }
 
@@ -37,10 +36,11 @@ Result<void> lower_mul24(Lowering& lowering, const Instruction& instruction) {
   const Type type = instruction.type();
   Handler handler = nullptr;
   if (type == Type::s32)
-    handler = high ? lanes_of<&sem::mul24_hi<std::int32_t>>() : lanes_of<&sem::mul24_lo<std::int32_t>>();
-  else if (type == Type::u32)
     handler =
-        high ? lanes_of<&sem::mul24_hi<std::uint32_t>>() : lanes_of<&sem::mul24_lo<std::uint32_t>>();
+        high ? lanes_of<&sem::mul24_hi<std::int32_t>>() : lanes_of<&sem::mul24_lo<std::int32_t>>();
+  else if (type == Type::u32)
+    handler = high ? lanes_of<&sem::mul24_hi<std::uint32_t>>()
+                   : lanes_of<&sem::mul24_lo<std::uint32_t>>();
   return emit_binary(lowering, instruction, handler, type, type, type);
 }
 
@@ -53,8 +53,8 @@ Result<void> lower_mad24(Lowering& lowering, const Instruction& instruction) {
               : high                    ? lanes_of<&sem::mad24_hi<std::int32_t>>()
                                         : lanes_of<&sem::mad24_lo<std::int32_t>>();
   else if (type == Type::u32)
-    handler =
-        high ? lanes_of<&sem::mad24_hi<std::uint32_t>>() : lanes_of<&sem::mad24_lo<std::uint32_t>>();
+    handler = high ? lanes_of<&sem::mad24_hi<std::uint32_t>>()
+                   : lanes_of<&sem::mad24_lo<std::uint32_t>>();
   return emit_ternary(lowering, instruction, handler, type, type, type, type);
 }
 
@@ -75,49 +75,25 @@ Result<void> lower_dot_product(Lowering& lowering, const Instruction& instructio
   return emit_ternary(lowering, instruction, handler, Type::b32, Type::b32, Type::b32, Type::b32);
 }
 
-// vadd4, vabsdiff4 over whole registers, as the __v*4 intrinsics are compiled; the byte selectors
-// and masks of hand-written PTX are not part of the operand syntax here.
-Result<void> lower_video4(Lowering& lowering, const Instruction& instruction) {
-  if (instruction.types.size() != 3)
-    return unknown_form(lowering, instruction);
-  const bool accumulate = instruction.has(Mod::add);
-  const bool sat = instruction.has(Mod::sat);
-  const Handler handler =
-      with_flag(instruction.opcode == Opcode::vabsdiff4, [&](auto difference) {
-        return with_flag(ptx::is_signed(instruction.types[0]), [&](auto d) {
-          return with_flag(ptx::is_signed(instruction.types[1]), [&](auto a) {
-            return with_flag(ptx::is_signed(instruction.types[2]), [&](auto b) -> Handler {
-              constexpr bool kDifference = decltype(difference)::value;
-              constexpr bool kD = decltype(d)::value;
-              constexpr bool kA = decltype(a)::value;
-              constexpr bool kB = decltype(b)::value;
-              if (accumulate)
-                return lanes_of<&sem::video4<kDifference, kD, kA, kB, false, true>>();
-              return sat ? lanes_of<&sem::video4<kDifference, kD, kA, kB, true, false>>()
-                         : lanes_of<&sem::video4<kDifference, kD, kA, kB, false, false>>();
-            });
-          });
-        });
-      });
-  return emit_ternary(lowering, instruction, handler, Type::b32, Type::b32, Type::b32, Type::b32);
-}
-
 constexpr std::array kFamilies = {
-    FamilyEntry{Opcode::rem_, lower_rem},
-    FamilyEntry{Opcode::sad, lower_sad},
-    FamilyEntry{Opcode::addc, lower_carry},
-    FamilyEntry{Opcode::subc, lower_carry},
-    FamilyEntry{Opcode::madc, lower_carry},
-    FamilyEntry{Opcode::mul24, lower_mul24},
-    FamilyEntry{Opcode::mad24, lower_mad24},
-    FamilyEntry{Opcode::dp4a, lower_dot_product},
-    FamilyEntry{Opcode::dp2a, lower_dot_product},
-    FamilyEntry{Opcode::vabsdiff4, lower_video4},
-    FamilyEntry{Opcode::vadd4, lower_video4},
+    FamilyEntry{Opcode::rem_, lower_rem},         FamilyEntry{Opcode::sad, lower_sad},
+    FamilyEntry{Opcode::addc, lower_carry},       FamilyEntry{Opcode::subc, lower_carry},
+    FamilyEntry{Opcode::madc, lower_carry},       FamilyEntry{Opcode::mul24, lower_mul24},
+    FamilyEntry{Opcode::mad24, lower_mad24},      FamilyEntry{Opcode::dp4a, lower_dot_product},
+    FamilyEntry{Opcode::dp2a, lower_dot_product}, FamilyEntry{Opcode::vadd2, lower_video},
+    FamilyEntry{Opcode::vadd4, lower_video},      FamilyEntry{Opcode::vsub2, lower_video},
+    FamilyEntry{Opcode::vsub4, lower_video},      FamilyEntry{Opcode::vavrg2, lower_video},
+    FamilyEntry{Opcode::vavrg4, lower_video},     FamilyEntry{Opcode::vabsdiff2, lower_video},
+    FamilyEntry{Opcode::vabsdiff4, lower_video},  FamilyEntry{Opcode::vmin2, lower_video},
+    FamilyEntry{Opcode::vmin4, lower_video},      FamilyEntry{Opcode::vmax2, lower_video},
+    FamilyEntry{Opcode::vmax4, lower_video},      FamilyEntry{Opcode::vset2, lower_video},
+    FamilyEntry{Opcode::vset4, lower_video},
 };
 
 } // namespace
 
-std::span<const FamilyEntry> integer_families() { return kFamilies; }
+std::span<const FamilyEntry> integer_families() {
+  return kFamilies;
+}
 
 } // namespace kernevo::vgpu::ops

@@ -56,14 +56,10 @@ void carry_handler(const Op& op, Warp& warp, LaneMask active) {
 
 template <class T, bool In, bool Out> Handler carry_form(CarryForm form) {
   switch (form) {
-  case CarryForm::add:
-    return carry_handler<T, CarryForm::add, In, Out>;
-  case CarryForm::sub:
-    return carry_handler<T, CarryForm::sub, In, Out>;
-  case CarryForm::mad_lo:
-    return carry_handler<T, CarryForm::mad_lo, In, Out>;
-  case CarryForm::mad_hi:
-    return carry_handler<T, CarryForm::mad_hi, In, Out>;
+  case CarryForm::add: return carry_handler<T, CarryForm::add, In, Out>;
+  case CarryForm::sub: return carry_handler<T, CarryForm::sub, In, Out>;
+  case CarryForm::mad_lo: return carry_handler<T, CarryForm::mad_lo, In, Out>;
+  case CarryForm::mad_hi: return carry_handler<T, CarryForm::mad_hi, In, Out>;
   }
   return nullptr;
 }
@@ -74,8 +70,8 @@ Result<void> lower_carry(Lowering& lowering, const Instruction& instruction) {
   const Opcode opcode = instruction.opcode;
   const bool in = opcode == Opcode::addc || opcode == Opcode::subc || opcode == Opcode::madc;
   const bool multiplies = opcode == Opcode::mad || opcode == Opcode::madc;
-  const CarryForm form = multiplies ? (instruction.has(Mod::hi) ? CarryForm::mad_hi
-                                                                : CarryForm::mad_lo)
+  const CarryForm form = multiplies
+                             ? (instruction.has(Mod::hi) ? CarryForm::mad_hi : CarryForm::mad_lo)
                          : opcode == Opcode::sub || opcode == Opcode::subc ? CarryForm::sub
                                                                            : CarryForm::add;
   const Type type = instruction.type();

@@ -61,7 +61,9 @@ template <class D, class A, class B, class C, D (*Function)(A, B, C)> struct Lan
 };
 
 // The handler that applies a scalar function to each lane.
-template <auto Function> constexpr Handler lanes_of() { return &LaneOp<Function>::run; }
+template <auto Function> constexpr Handler lanes_of() {
+  return &LaneOp<Function>::run;
+}
 
 // Writes the active lanes' bits of a predicate register.
 inline void write_predicate(Warp& warp, std::uint32_t offset, LaneMask value, LaneMask active) {

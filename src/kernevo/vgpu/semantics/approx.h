@@ -14,8 +14,8 @@ namespace kernevo::vgpu::semantics {
 
 inline constexpr double kLn2 = 0.693147180559945309417;
 
-// 2^x to about 14 digits, without a branch so that lane loops vectorise; x within the exponent range
-// of double after clamping, which is far beyond that of f32.
+// 2^x to about 14 digits, without a branch so that lane loops vectorise; x within the exponent
+// range of double after clamping, which is far beyond that of f32.
 inline double exp2_wide(double x) {
   constexpr double kLimit = 1000;
   x = x < -kLimit ? -kLimit : x;
@@ -26,8 +26,8 @@ inline double exp2_wide(double x) {
   const double t = (x - whole) * kLn2;
   // Taylor series; |t| < 0.35 leaves 6e-15 after the eleventh power.
   constexpr std::array<double, 12> kInverseFactorial = {
-      1.0,         1.0,          1.0 / 2,       1.0 / 6,       1.0 / 24,        1.0 / 120,
-      1.0 / 720,   1.0 / 5040,   1.0 / 40320,   1.0 / 362880,  1.0 / 3628800,   1.0 / 39916800};
+      1.0,       1.0,        1.0 / 2,     1.0 / 6,      1.0 / 24,      1.0 / 120,
+      1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800};
   double power = kInverseFactorial[11];
   for (int i = 10; i >= 0; --i)
     power = power * t + kInverseFactorial[static_cast<std::size_t>(i)];
@@ -41,8 +41,8 @@ inline double log2_wide(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
   const auto distance = static_cast<std::int64_t>(bits - kSqrtHalf);
   const std::int64_t exponent = distance >> 52;
-  const double mantissa =
-      std::bit_cast<double>(bits - (static_cast<std::uint64_t>(exponent) << 52)); // sqrt(1/2)..sqrt(2)
+  const double mantissa = std::bit_cast<double>(
+      bits - (static_cast<std::uint64_t>(exponent) << 52)); // sqrt(1/2)..sqrt(2)
   const double s = (mantissa - 1) / (mantissa + 1);
   const double z = s * s;
   double series = 1.0 / 15;
@@ -68,8 +68,12 @@ template <bool Ftz> float lg2_approx(float a) {
     result = std::bit_cast<float>(kCanonicalNan);
   return result;
 }
-template <bool Ftz> float rcp_approx(float a) { return rcp_f32<Rounding::rn, Ftz>(a); }
-template <bool Ftz> float sqrt_approx(float a) { return sqrt_f32<Rounding::rn, Ftz>(a); }
+template <bool Ftz> float rcp_approx(float a) {
+  return rcp_f32<Rounding::rn, Ftz>(a);
+}
+template <bool Ftz> float sqrt_approx(float a) {
+  return sqrt_f32<Rounding::rn, Ftz>(a);
+}
 template <bool Ftz> float rsqrt_approx(float a) {
   const float x = flush_if<Ftz>(a);
   return finish<Ftz, false>(static_cast<float>(1.0 / std::sqrt(static_cast<double>(x))));
@@ -94,9 +98,11 @@ template <bool Ftz> float div_approx(float a, float b) {
   }
   return div_f32<Rounding::rn, Ftz>(x, b);
 }
-template <bool Ftz> float div_full(float a, float b) { return div_f32<Rounding::rn, Ftz>(a, b); }
+template <bool Ftz> float div_full(float a, float b) {
+  return div_f32<Rounding::rn, Ftz>(a, b);
+}
 
-// f64 forms read and write only the upper 32 bits.
+// The .ftz forms of f64 read and write only the upper 32 bits.
 inline double upper_word(double x) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0xFFFFFFFF00000000U);
 }
@@ -106,8 +112,11 @@ inline double flush_f64(double x) {
 inline double rcp_approx_f64(double a) {
   return upper_word(flush_f64(1.0 / flush_f64(upper_word(a))));
 }
-inline double rsqrt_approx_f64(double a) {
+inline double rsqrt_approx_ftz_f64(double a) {
   return upper_word(flush_f64(1.0 / std::sqrt(flush_f64(upper_word(a)))));
+}
+inline double rsqrt_approx_f64(double a) {
+  return 1.0 / std::sqrt(a);
 }
 
 template <class Format, bool Ftz> std::uint16_t ex2_half(std::uint16_t a) {

@@ -7,11 +7,21 @@
 
 namespace kernevo::vgpu::semantics {
 
-template <class T> constexpr T bit_and(T a, T b) { return static_cast<T>(a & b); }
-template <class T> constexpr T bit_or(T a, T b) { return static_cast<T>(a | b); }
-template <class T> constexpr T bit_xor(T a, T b) { return static_cast<T>(a ^ b); }
-template <class T> constexpr T bit_not(T a) { return static_cast<T>(~a); }
-template <class T> constexpr T logical_not(T a) { return a == 0 ? T{1} : T{0}; }
+template <class T> constexpr T bit_and(T a, T b) {
+  return static_cast<T>(a & b);
+}
+template <class T> constexpr T bit_or(T a, T b) {
+  return static_cast<T>(a | b);
+}
+template <class T> constexpr T bit_xor(T a, T b) {
+  return static_cast<T>(a ^ b);
+}
+template <class T> constexpr T bit_not(T a) {
+  return static_cast<T>(~a);
+}
+template <class T> constexpr T logical_not(T a) {
+  return a == 0 ? T{1} : T{0};
+}
 
 // Shifts by the register's width or more give all zeros, or all sign bits.
 template <class T> constexpr T shift_left(T a, std::uint32_t count) {
@@ -71,24 +81,12 @@ constexpr std::uint32_t prmt_mode(std::uint32_t a, std::uint32_t b, std::uint32_
   for (std::uint32_t i = 0; i < 4; ++i) {
     std::uint32_t index = 0;
     switch (Mode) {
-    case PrmtMode::f4e:
-      index = n + i;
-      break;
-    case PrmtMode::b4e:
-      index = n - i;
-      break;
-    case PrmtMode::rc8:
-      index = n;
-      break;
-    case PrmtMode::ecl:
-      index = i > n ? i : n;
-      break;
-    case PrmtMode::ecr:
-      index = i < n ? i : n;
-      break;
-    case PrmtMode::rc16:
-      index = 2 * (n & 1U) + (i & 1U);
-      break;
+    case PrmtMode::f4e: index = n + i; break;
+    case PrmtMode::b4e: index = n - i; break;
+    case PrmtMode::rc8: index = n; break;
+    case PrmtMode::ecl: index = i > n ? i : n; break;
+    case PrmtMode::ecr: index = i < n ? i : n; break;
+    case PrmtMode::rc16: index = 2 * (n & 1U) + (i & 1U); break;
     }
     result |= byte_of(bytes, index) << (8 * i);
   }

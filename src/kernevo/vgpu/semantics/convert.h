@@ -10,7 +10,9 @@
 
 namespace kernevo::vgpu::semantics {
 
-template <class D, class S> constexpr D resize(S value) { return static_cast<D>(value); }
+template <class D, class S> constexpr D resize(S value) {
+  return static_cast<D>(value);
+}
 
 template <class D, class S> constexpr D resize_sat(S value) {
   constexpr auto kLow = static_cast<Int128>(std::numeric_limits<D>::min());
@@ -33,12 +35,14 @@ template <Rounding Mode> double integral(double value) {
 
 // Out of range gives the nearest integer of the type; NaN gives 0, or the lone top bit where f64 or
 // a 64-bit integer is involved.
-template <class Format, class I, Rounding Mode> I float_to_integer(typename Format::Storage source) {
+template <class Format, class I, Rounding Mode>
+I float_to_integer(typename Format::Storage source) {
   using U = std::make_unsigned_t<I>;
   constexpr int kBits = 8 * sizeof(I);
   constexpr bool kTopBit = Format::kIsF64 || kBits == 64;
   const double value = integral<Mode>(Format::decode(source));
-  constexpr double kLow = std::is_signed_v<I> ? static_cast<double>(std::numeric_limits<I>::min()) : 0.0;
+  constexpr double kLow =
+      std::is_signed_v<I> ? static_cast<double>(std::numeric_limits<I>::min()) : 0.0;
   constexpr double kBeyond = // 2^bits or 2^(bits-1)
       2.0 * static_cast<double>(U{1} << (kBits - (std::is_signed_v<I> ? 2 : 1)));
   if (value != value)
@@ -63,8 +67,7 @@ template <class I> double integer_to_odd(I value) {
   }
   return nearest;
 }
-template <class Format, class I, Rounding Mode>
-typename Format::Storage integer_to_float(I value) {
+template <class Format, class I, Rounding Mode> typename Format::Storage integer_to_float(I value) {
   if constexpr (Format::kIsF64 && sizeof(I) == 8) {
     const auto nearest = static_cast<double>(value);
     const int side = sign_of(static_cast<Int128>(value) - static_cast<Int128>(nearest));
@@ -89,7 +92,9 @@ template <class Format> typename Format::Storage relu_float(typename Format::Sto
   const double wide = Format::decode(value);
   return Format::template encode<Rounding::rn>(wide > 0 || wide != wide ? wide : 0.0);
 }
-inline float flush_f32(float value) { return flush(value); }
+inline float flush_f32(float value) {
+  return flush(value);
+}
 
 struct NarrowMode {
   Rounding rounding = Rounding::rn;
@@ -97,12 +102,13 @@ struct NarrowMode {
   bool satfinite = false;
 };
 
-inline double relu_if(bool relu, double value) { return relu && value <= 0 ? 0.0 : value; }
+inline double relu_if(bool relu, double value) {
+  return relu && value <= 0 ? 0.0 : value;
+}
 
 // To f16 or bf16 with .relu and .satfinite.
 template <class Format, NarrowMode Mode> std::uint16_t narrow_to_half(double value) {
-  const auto bits =
-      SixteenBits<Format>::template encode<Mode.rounding>(relu_if(Mode.relu, value));
+  const auto bits = SixteenBits<Format>::template encode<Mode.rounding>(relu_if(Mode.relu, value));
   if constexpr (Mode.satfinite)
     if ((bits & ~kHalfSign) == Format::kInfinity)
       return static_cast<std::uint16_t>((bits & kHalfSign) | Format::kLargest);
@@ -144,11 +150,13 @@ template <class Format8, bool Relu> std::uint16_t pack_f32_to_fp8(float high, fl
   return static_cast<std::uint16_t>(Format8::encode(relu_if(Relu, high)) << 8 |
                                     Format8::encode(relu_if(Relu, low)));
 }
-template <class Format8, class Format16, bool Relu> std::uint16_t halves_to_fp8(std::uint32_t pair) {
+template <class Format8, class Format16, bool Relu>
+std::uint16_t halves_to_fp8(std::uint32_t pair) {
   return pack_f32_to_fp8<Format8, Relu>(Format16::widen(static_cast<std::uint16_t>(pair >> 16)),
                                         Format16::widen(static_cast<std::uint16_t>(pair)));
 }
-template <class Format8, class Format16, bool Relu> std::uint32_t fp8_to_halves(std::uint16_t pair) {
+template <class Format8, class Format16, bool Relu>
+std::uint32_t fp8_to_halves(std::uint16_t pair) {
   const double high = relu_if(Relu, Format8::decode(static_cast<std::uint8_t>(pair >> 8)));
   const double low = relu_if(Relu, Format8::decode(static_cast<std::uint8_t>(pair)));
   return static_cast<std::uint32_t>(Format16::narrow(high)) << 16 | Format16::narrow(low);
@@ -168,18 +176,23 @@ inline std::uint32_t ue8m0_to_bfloats(std::uint16_t pair) {
          double_to_bfloat(decode_ue8m0(static_cast<std::uint8_t>(pair)));
 }
 
-// cvt.pack.sat: a and b saturated to the small type side by side, a above b. Types below 16 bits
-// shift what c holds upwards to make room.
-template <class Small> std::uint32_t pack_sat(std::int32_t a, std::int32_t b, std::uint32_t c) {
-  using U = std::make_unsigned_t<Small>;
-  constexpr unsigned kBits = 8 * sizeof(Small);
-  const auto high = static_cast<std::uint32_t>(static_cast<U>(resize_sat<Small>(a)));
-  const auto low = static_cast<std::uint32_t>(static_cast<U>(resize_sat<Small>(b)));
-  const std::uint32_t pair = high << kBits | low;
-  if constexpr (kBits == 16)
+// cvt.pack.sat: a and b saturated to Bits bits side by side, a above b, below what c holds.
+template <unsigned Bits, bool Signed>
+std::uint32_t pack_sat(std::int32_t a, std::int32_t b, std::uint32_t c) {
+  constexpr std::int32_t kLow = Signed ? -(1 << (Bits - 1)) : 0;
+  constexpr std::int32_t kHigh = Signed ? (1 << (Bits - 1)) - 1 : (1 << Bits) - 1;
+  constexpr std::uint32_t kMask = (1U << Bits) - 1;
+  const auto fit = [](std::int32_t x) {
+    return static_cast<std::uint32_t>(x < kLow ? kLow : x > kHigh ? kHigh : x) & kMask;
+  };
+  const std::uint32_t pair = fit(a) << Bits | fit(b);
+  if constexpr (2 * Bits == 32)
     return pair;
   else
-    return c << (2 * kBits) | pair;
+    return c << (2 * Bits) | pair;
+}
+template <bool Signed> std::uint32_t pack_sat_16(std::int32_t a, std::int32_t b) {
+  return pack_sat<16, Signed>(a, b, 0);
 }
 
 } // namespace kernevo::vgpu::semantics

@@ -18,16 +18,24 @@ constexpr float flush(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   return (bits & 0x7F800000U) == 0 ? std::bit_cast<float>(bits & 0x80000000U) : x;
 }
-template <bool Ftz> constexpr float flush_if(float x) { return Ftz ? flush(x) : x; }
-template <bool Ftz> constexpr double flush_if(double x) { return x; }
+template <bool Ftz> constexpr float flush_if(float x) {
+  return Ftz ? flush(x) : x;
+}
+template <bool Ftz> constexpr double flush_if(double x) {
+  return x;
+}
 
-constexpr float canonical(float x) { return x != x ? std::bit_cast<float>(kCanonicalNan) : x; }
+constexpr float canonical(float x) {
+  return x != x ? std::bit_cast<float>(kCanonicalNan) : x;
+}
 constexpr double canonical(double x) {
   return x != x ? std::bit_cast<double>(kCanonicalNan64) : x;
 }
 
 // NaN and everything up to -0 become +0.
-template <class T> constexpr T saturate(T x) { return x > 0 ? (x < 1 ? x : T{1}) : T{0}; }
+template <class T> constexpr T saturate(T x) {
+  return x > 0 ? (x < 1 ? x : T{1}) : T{0};
+}
 
 template <bool Ftz, bool Sat> constexpr float finish(float x) {
   return Sat ? saturate(flush_if<Ftz>(x)) : canonical(flush_if<Ftz>(x));
@@ -105,14 +113,17 @@ template <Rounding Mode, bool Ftz> float div_f32(float a, float b) {
     return finish<Ftz, false>(redirect(nearest, side, Mode));
   }
 }
-template <Rounding Mode, bool Ftz> float rcp_f32(float a) { return div_f32<Mode, Ftz>(1.0F, a); }
+template <Rounding Mode, bool Ftz> float rcp_f32(float a) {
+  return div_f32<Mode, Ftz>(1.0F, a);
+}
 template <Rounding Mode, bool Ftz> float sqrt_f32(float a) {
   a = flush_if<Ftz>(a);
   const float nearest = std::sqrt(a);
   if constexpr (Mode == Rounding::rn)
     return finish<Ftz, false>(nearest);
   const double root = nearest;
-  const int side = std::isfinite(nearest) ? sign_of(std::fma(-root, root, static_cast<double>(a))) : 0;
+  const int side =
+      std::isfinite(nearest) ? sign_of(std::fma(-root, root, static_cast<double>(a))) : 0;
   return finish<Ftz, false>(redirect(nearest, side, Mode));
 }
 
@@ -140,19 +151,26 @@ template <Rounding Mode> double mul_f64(double a, double b) {
   return with_rounding<Mode>([](double x, double y, double) { return x * y; }, a, b, 0);
 }
 template <Rounding Mode> double fma_f64(double a, double b, double c) {
-  return with_rounding<Mode>([](double x, double y, double z) { return std::fma(x, y, z); }, a, b, c);
+  return with_rounding<Mode>([](double x, double y, double z) { return std::fma(x, y, z); }, a, b,
+                             c);
 }
 template <Rounding Mode> double div_f64(double a, double b) {
   return with_rounding<Mode>([](double x, double y, double) { return x / y; }, a, b, 0);
 }
-template <Rounding Mode> double rcp_f64(double a) { return div_f64<Mode>(1.0, a); }
+template <Rounding Mode> double rcp_f64(double a) {
+  return div_f64<Mode>(1.0, a);
+}
 template <Rounding Mode> double sqrt_f64(double a) {
   return with_rounding<Mode>([](double x, double, double) { return std::sqrt(x); }, a, 0, 0);
 }
 
 template <class T> struct BitsOf;
-template <> struct BitsOf<float> { using Type = std::uint32_t; };
-template <> struct BitsOf<double> { using Type = std::uint64_t; };
+template <> struct BitsOf<float> {
+  using Type = std::uint32_t;
+};
+template <> struct BitsOf<double> {
+  using Type = std::uint64_t;
+};
 
 // A NaN operand gives way to the other one unless PropagateNan; -0 is below +0.
 template <class T, bool Maximum, bool Ftz, bool PropagateNan, bool XorSign> T extremum(T a, T b) {

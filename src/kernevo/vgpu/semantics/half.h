@@ -81,7 +81,8 @@ template <class Format, HalfMode Mode> std::uint16_t mul_half(std::uint16_t a, s
 template <class Format, HalfMode Mode>
 std::uint16_t fma_half(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
   const double product = operand_half<Format, Mode>(a) * operand_half<Format, Mode>(b);
-  return finish_half<Format, Mode>(Format::narrow(sum_to_odd(product, operand_half<Format, Mode>(c))));
+  return finish_half<Format, Mode>(
+      Format::narrow(sum_to_odd(product, operand_half<Format, Mode>(c))));
 }
 
 template <class Format, bool Maximum, bool Ftz, bool PropagateNan, bool XorSign>

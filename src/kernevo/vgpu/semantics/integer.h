@@ -10,17 +10,30 @@ namespace kernevo::vgpu::semantics {
 __extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
 
-// Unsigned and at least 32 bits wide: 16-bit operands would promote to int, where products overflow.
+// Unsigned and at least 32 bits wide: 16-bit operands would promote to int, where products
+// overflow.
 template <class T>
 using Wrapping = std::conditional_t<sizeof(T) < 4, std::uint32_t, std::make_unsigned_t<T>>;
 
 template <class T> struct WideOf;
-template <> struct WideOf<std::int16_t> { using Type = std::int32_t; };
-template <> struct WideOf<std::uint16_t> { using Type = std::uint32_t; };
-template <> struct WideOf<std::int32_t> { using Type = std::int64_t; };
-template <> struct WideOf<std::uint32_t> { using Type = std::uint64_t; };
-template <> struct WideOf<std::int64_t> { using Type = Int128; };
-template <> struct WideOf<std::uint64_t> { using Type = UInt128; };
+template <> struct WideOf<std::int16_t> {
+  using Type = std::int32_t;
+};
+template <> struct WideOf<std::uint16_t> {
+  using Type = std::uint32_t;
+};
+template <> struct WideOf<std::int32_t> {
+  using Type = std::int64_t;
+};
+template <> struct WideOf<std::uint32_t> {
+  using Type = std::uint64_t;
+};
+template <> struct WideOf<std::int64_t> {
+  using Type = Int128;
+};
+template <> struct WideOf<std::uint64_t> {
+  using Type = UInt128;
+};
 template <class T> using Wide = typename WideOf<T>::Type;
 
 template <class T> constexpr T add(T a, T b) {
@@ -38,8 +51,12 @@ template <class T> constexpr Wide<T> mul_wide(T a, T b) {
 template <class T> constexpr T mul_hi(T a, T b) {
   return static_cast<T>(mul_wide(a, b) >> (8 * sizeof(T)));
 }
-template <class T> constexpr T mad_lo(T a, T b, T c) { return add(mul_lo(a, b), c); }
-template <class T> constexpr T mad_hi(T a, T b, T c) { return add(mul_hi(a, b), c); }
+template <class T> constexpr T mad_lo(T a, T b, T c) {
+  return add(mul_lo(a, b), c);
+}
+template <class T> constexpr T mad_hi(T a, T b, T c) {
+  return add(mul_hi(a, b), c);
+}
 template <class T> constexpr Wide<T> mad_wide(T a, T b, Wide<T> c) {
   return add<Wide<T>>(mul_wide(a, b), c);
 }
@@ -77,10 +94,18 @@ template <class T> constexpr T remainder(T a, T b) {
   return static_cast<T>(a % b);
 }
 
-template <class T> constexpr T minimum(T a, T b) { return b < a ? b : a; }
-template <class T> constexpr T maximum(T a, T b) { return a < b ? b : a; }
-template <class T> constexpr T negate(T a) { return sub(T{0}, a); }
-template <class T> constexpr T absolute(T a) { return a < 0 ? negate(a) : a; }
+template <class T> constexpr T minimum(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T> constexpr T maximum(T a, T b) {
+  return a < b ? b : a;
+}
+template <class T> constexpr T negate(T a) {
+  return sub(T{0}, a);
+}
+template <class T> constexpr T absolute(T a) {
+  return a < 0 ? negate(a) : a;
+}
 constexpr std::int32_t max_relu(std::int32_t a, std::int32_t b) {
   return maximum(maximum(a, b), std::int32_t{0});
 }
@@ -98,8 +123,8 @@ template <auto Function> constexpr std::uint32_t halves_unary(std::uint32_t a) {
   return static_cast<std::uint32_t>(low) | static_cast<std::uint32_t>(high) << 16;
 }
 template <auto Function> constexpr std::uint32_t halves_binary(std::uint32_t a, std::uint32_t b) {
-  const auto low =
-      static_cast<std::uint16_t>(Function(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b)));
+  const auto low = static_cast<std::uint16_t>(
+      Function(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b)));
   const auto high = static_cast<std::uint16_t>(
       Function(static_cast<std::uint16_t>(a >> 16), static_cast<std::uint16_t>(b >> 16)));
   return static_cast<std::uint32_t>(low) | static_cast<std::uint32_t>(high) << 16;
@@ -108,8 +133,9 @@ template <auto Function>
 constexpr std::uint32_t halves_ternary(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const auto low = Function(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b),
                             static_cast<std::uint16_t>(c));
-  const auto high = Function(static_cast<std::uint16_t>(a >> 16), static_cast<std::uint16_t>(b >> 16),
-                             static_cast<std::uint16_t>(c >> 16));
+  const auto high =
+      Function(static_cast<std::uint16_t>(a >> 16), static_cast<std::uint16_t>(b >> 16),
+               static_cast<std::uint16_t>(c >> 16));
   return static_cast<std::uint32_t>(low) | static_cast<std::uint32_t>(high) << 16;
 }
 
@@ -123,8 +149,12 @@ template <class T> constexpr T mul24_lo(T a, T b) {
 template <class T> constexpr T mul24_hi(T a, T b) {
   return static_cast<T>(mul_wide(low_24_bits(a), low_24_bits(b)) >> 16);
 }
-template <class T> constexpr T mad24_lo(T a, T b, T c) { return add(mul24_lo(a, b), c); }
-template <class T> constexpr T mad24_hi(T a, T b, T c) { return add(mul24_hi(a, b), c); }
+template <class T> constexpr T mad24_lo(T a, T b, T c) {
+  return add(mul24_lo(a, b), c);
+}
+template <class T> constexpr T mad24_hi(T a, T b, T c) {
+  return add(mul24_hi(a, b), c);
+}
 constexpr std::int32_t mad24_hi_sat(std::int32_t a, std::int32_t b, std::int32_t c) {
   return add_sat(mul24_hi(a, b), c);
 }
@@ -151,30 +181,6 @@ constexpr std::uint32_t dp2a(std::uint32_t a, std::uint32_t b, std::uint32_t c) 
     c += static_cast<std::uint32_t>(half_at<SignedA>(a, i) *
                                     byte_at<SignedB>(b, i + (High ? 2 : 0)));
   return c;
-}
-
-// vadd4, vabsdiff4: four bytes side by side. With Accumulate the four results are summed into c.
-template <bool SignedResult, bool Sat> constexpr std::uint32_t byte_result(std::int32_t value) {
-  if constexpr (Sat) {
-    constexpr std::int32_t kLow = SignedResult ? -128 : 0;
-    constexpr std::int32_t kHigh = SignedResult ? 127 : 255;
-    value = value < kLow ? kLow : value > kHigh ? kHigh : value;
-  }
-  return static_cast<std::uint32_t>(value);
-}
-template <bool Difference, bool SignedResult, bool SignedA, bool SignedB, bool Sat, bool Accumulate>
-constexpr std::uint32_t video4(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  std::uint32_t packed = 0;
-  for (int i = 0; i < 4; ++i) {
-    const std::int32_t x = byte_at<SignedA>(a, i);
-    const std::int32_t y = byte_at<SignedB>(b, i);
-    const std::int32_t value = Difference ? absolute(x - y) : x + y;
-    if constexpr (Accumulate)
-      c += static_cast<std::uint32_t>(value);
-    else
-      packed |= (byte_result<SignedResult, Sat>(value) & 0xFFU) << (8 * i);
-  }
-  return Accumulate ? c : packed;
 }
 
 } // namespace kernevo::vgpu::semantics

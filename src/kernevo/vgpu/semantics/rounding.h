@@ -10,7 +10,9 @@ namespace kernevo::vgpu::semantics {
 
 enum class Rounding : std::uint8_t { rn, rz, rm, rp };
 
-template <class T> constexpr int sign_of(T value) { return (value > 0) - (value < 0); }
+template <class T> constexpr int sign_of(T value) {
+  return (value > 0) - (value < 0);
+}
 
 // `nearest` is the exact value rounded to nearest, `side` the sign of (exact - nearest), both in
 // sign-magnitude form. Returns what the mode makes of the exact value.
