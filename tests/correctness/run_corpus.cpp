@@ -1,17 +1,14 @@
 // Runs `kernevo check` on every kernel beside this file. good/ must be found correct; bad/ must be
 // given the fault its `// expect:` line names. Kernels name their task in `// task:`.
+#include "../support/run_program.h"
 #include "kernevo/base/files.h"
-#include "kernevo/base/subprocess.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace kernevo {
@@ -29,29 +26,6 @@ struct CorpusKernel {
   }
 };
 
-// The rest of the first line that starts with this comment, or nothing.
-std::string header(std::string_view source, const std::string& key) {
-  const std::string start = "// " + key + ": ";
-  for (std::size_t begin = 0; begin < source.size();) {
-    const std::size_t end = std::min(source.find('\n', begin), source.size());
-    const std::string_view line = source.substr(begin, end - begin);
-    if (line.starts_with(start))
-      return std::string(line.substr(start.size()));
-    begin = end + 1;
-  }
-  return {};
-}
-
-std::vector<std::string> alternatives(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('|', begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 std::vector<CorpusKernel> corpus(const std::string& folder) {
   std::vector<CorpusKernel> kernels;
   for (const fs::directory_entry& entry :
@@ -60,8 +34,8 @@ std::vector<CorpusKernel> corpus(const std::string& folder) {
       continue;
     const auto source = read_text_file(entry.path());
     const std::string text = source ? *source : std::string();
-    kernels.push_back({entry.path(), entry.path().parent_path() / header(text, "task"),
-                       alternatives(header(text, "expect"))});
+    kernels.push_back({entry.path(), entry.path().parent_path() / header_line(text, "task"),
+                       alternatives(header_line(text, "expect"))});
   }
   std::sort(kernels.begin(), kernels.end(),
             [](const CorpusKernel& a, const CorpusKernel& b) { return a.path < b.path; });
@@ -72,16 +46,6 @@ std::string test_name(const testing::TestParamInfo<CorpusKernel>& info) {
   return info.param.path.stem().string();
 }
 
-// What the program needs to find the toolkit and its cache, and nothing else.
-std::vector<std::string> environment() {
-  std::vector<std::string> kept;
-  for (const char* name : {"PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "KERNEVO_CUDA",
-                           "KERNEVO_CACHE", "KERNEVO_SHARE", "CUDA_HOME"})
-    if (const char* value = std::getenv(name))
-      kept.push_back(fmt::format("{}={}", name, value));
-  return kept;
-}
-
 struct Answer {
   int exit_status = -1;
   nlohmann::json verdict;
@@ -89,19 +53,14 @@ struct Answer {
 
 void check(const CorpusKernel& kernel, Answer& answer) {
   ASSERT_TRUE(fs::is_regular_file(kernel.task)) << kernel.task;
-  SubprocessRequest request;
-  request.arguments = {KERNEVO_PROGRAM, "check", kernel.task.string(), kernel.path.string(),
-                       "--json"};
-  request.environment = environment();
-  request.time_limit_seconds = 240;
-  const auto result = run_subprocess(request);
-  ASSERT_TRUE(result) << result.error().message;
-  ASSERT_FALSE(result->timed_out);
-  ASSERT_EQ(result->signal, 0) << result->error_output;
-  answer.exit_status = result->exit_status;
-  answer.verdict = nlohmann::json::parse(result->output, nullptr, false);
+  const SubprocessResult result =
+      run_program(KERNEVO_PROGRAM, {"check", kernel.task.string(), kernel.path.string(), "--json"});
+  ASSERT_FALSE(result.timed_out);
+  ASSERT_EQ(result.signal, 0) << result.error_output;
+  answer.exit_status = result.exit_status;
+  answer.verdict = nlohmann::json::parse(result.output, nullptr, false);
   ASSERT_TRUE(answer.verdict.is_object() && answer.verdict.contains("correct"))
-      << result->output << result->error_output;
+      << result.output << result.error_output;
 }
 
 class Good : public testing::TestWithParam<CorpusKernel> {};

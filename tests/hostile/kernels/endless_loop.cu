@@ -1,0 +1,8 @@
+// task: op_name: add | shapes: [[1000]] | dtype: float32 | target_gpu: A100
+// expect: candidate_runtime_error
+// finding: instruction_budget
+__global__ void add(const float* A, const float* B, float* C, int N) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  volatile float* p = C;
+  while (true) p[i % N] = A[i % N] + B[i % N];
+}

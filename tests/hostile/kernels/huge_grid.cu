@@ -1,0 +1,8 @@
+// task: op_name: add | shapes: [[1000]] | dtype: float32 | target_gpu: A100
+// expect: candidate_runtime_error
+// finding: instruction_budget
+// @launch add<<<2147483647, 256>>>(A, B, C, N)
+__global__ void add(const float* A, const float* B, float* C, int N) {
+  long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) C[i] = A[i] + B[i];
+}

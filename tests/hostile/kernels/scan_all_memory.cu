@@ -1,0 +1,9 @@
+// task: op_name: add | shapes: [[1000]] | dtype: float32 | target_gpu: A100
+// expect: memory_safety_error
+// finding: out_of_bounds
+__global__ void add(const float* A, const float* B, float* C, int N) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (long long k = -(1ll << 24); k < (1ll << 24); k += 1 << 12) sum += A[k];
+  if (i < N) C[i] = A[i] + B[i] + 0 * sum;
+}
