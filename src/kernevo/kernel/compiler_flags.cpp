@@ -23,7 +23,7 @@ constexpr std::array kFlags = {
     Flag{"restrict", ""},           Flag{"lineinfo", ""},
     Flag{"ftz", kSwitch},           Flag{"prec-div", kSwitch},
     Flag{"prec-sqrt", kSwitch},     Flag{"fmad", kSwitch},
-    Flag{"maxrregcount", "number"}, Flag{"std", "|c++11|c++14|c++17|c++20|"},
+    Flag{"maxrregcount", "number"}, Flag{"std", "|c++17|c++20|"},
 };
 
 } // namespace

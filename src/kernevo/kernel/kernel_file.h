@@ -84,7 +84,7 @@ Result<ParameterValues> choose_parameters(const KernelFile& file,
 // `default_launch` is the task's; it is used when the file has no @launch, with the kernel's own
 // name put in. A
 // @where that names dimensions is checked here. Launch::kernel of a template is its instantiation,
-// "name<64, 32>"; see toolchain/entry_names.h for the module's own name of it.
+// "name<64, 32>", which Build::lowered_names translates.
 Result<LaunchPlan> make_launch_plan(const KernelFile& file, const ParameterValues& parameters,
                                     const Problem& problem, const std::string& default_launch,
                                     const Place& default_launch_place);

@@ -134,8 +134,11 @@ Result<void> evaluate_sizes(const std::vector<Expression>& sizes, const Scope& s
 }
 
 Result<std::string> launched_name(const LaunchDirective& directive, const Scope& scope) {
-  if (directive.template_arguments.empty())
-    return directive.kernel;
+  if (directive.template_arguments.empty()) {
+    // Modules are searched by plain name.
+    const std::size_t colons = directive.kernel.rfind("::");
+    return colons == std::string::npos ? directive.kernel : directive.kernel.substr(colons + 2);
+  }
   std::vector<std::string> arguments;
   for (std::size_t i = 0; i < directive.template_arguments.size(); ++i) {
     const std::string& text = directive.template_arguments[i];

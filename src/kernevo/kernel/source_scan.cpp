@@ -94,7 +94,7 @@ private:
       line_comment();
     } else if (cursor_.at("/*")) {
       block_comment();
-    } else if (c == '#' && line_start_) {
+    } else if (line_start_ && (c == '#' || cursor_.at("%:"))) {
       preprocessor_line();
     } else {
       line_start_ = false;
@@ -158,12 +158,18 @@ private:
   void preprocessor_line() {
     line_start_ = false;
     preprocessor_ = true;
-    cursor_.advance();
+    cursor_.advance(cursor_.now() == '#' ? 1 : 2);
     skip_line_space();
-    const std::size_t start = cursor_.offset();
-    while (continues_name(cursor_.now()))
+    skip_block_comments();
+    std::string word; // a copy: a splice may stand in the middle of it
+    while (continues_name(cursor_.now()) || cursor_.splice() > 0) {
+      if (const std::size_t splice = cursor_.splice(); splice > 0) {
+        cursor_.advance(splice);
+        continue;
+      }
+      word += cursor_.now();
       cursor_.advance();
-    const std::string_view word = cursor_.from(start);
+    }
     if (word == "define")
       defines_ = true;
     else if (word == "if" || word == "ifdef" || word == "ifndef")
@@ -174,12 +180,16 @@ private:
       include_line();
   }
 
-  void include_line() {
-    skip_line_space();
+  void skip_block_comments() {
     while (cursor_.at("/*")) {
       block_comment();
       skip_line_space();
     }
+  }
+
+  void include_line() {
+    skip_line_space();
+    skip_block_comments();
     IncludeLine include;
     include.line = cursor_.line();
     include.column = cursor_.column();

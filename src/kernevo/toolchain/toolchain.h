@@ -28,18 +28,21 @@ Result<Toolchain> find_toolchain();
 
 struct CompileRequest {
   std::string source;
-  std::string file;                                          // name used in diagnostics and .loc
-  int first_line = 1;                                        // line of `file` where the source begins
-  std::string architecture = "sm_80";                        // or sm_90a
+  std::string file;                   // name used in diagnostics and .loc
+  int first_line = 1;                 // line of `file` where the source begins
+  std::string architecture = "sm_80"; // or sm_90a
   std::vector<std::pair<std::string, std::string>> macros;
-  std::vector<std::string> flags;                            // from @flags
+  std::vector<std::string> flags; // from @flags
   std::optional<int> max_registers;
-  bool resources = true; // run ptxas
+  std::vector<std::string> name_expressions; // template instantiations to emit: "reduce<256>"
+  bool resources = true;                     // run ptxas
 };
 
 // Compiles, through the build cache. A source that does not compile is a Build with ok = false and
 // its diagnostics; Result errors are the machine's. Runs the compiler in this process: callers who
-// do not trust the source call it in a worker.
+// do not trust the source call it in a worker. $KERNEVO_COMPILER=nvcc asks for nvcc.
+// Build::lowered_names gives the PTX name of every name expression and of every kernel whose plain
+// name is unique.
 Result<Build> compile(const Toolchain& toolchain, const CompileRequest& request);
 
 // The plain name of a mangled entry ("_Z6matmulPKf" -> "matmul").

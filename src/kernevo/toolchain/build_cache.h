@@ -1,0 +1,37 @@
+// Builds by content: the same source, settings and toolchain are compiled once.
+#pragma once
+
+#include "kernevo/model/build.h"
+#include "kernevo/toolchain/toolchain.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace kernevo {
+
+class BuildCache {
+public:
+  // $KERNEVO_CACHE ("off" for none), $XDG_CACHE_HOME/kernevo or ~/.cache/kernevo.
+  static BuildCache from_environment();
+  explicit BuildCache(std::filesystem::path folder,
+                      std::uint64_t limit_bytes = std::uint64_t{1} << 30U);
+
+  // Absent also when the entry is damaged; it will then be written anew.
+  std::optional<Build> find(const std::string& key) const;
+  // An error (a full disk, no permission) is for a warning, never for failing the build.
+  Result<void> store(const std::string& key, const Build& build) const;
+  // Removes the entries used longest ago until the folder is well below its limit.
+  void prune() const;
+
+private:
+  std::filesystem::path entry(const std::string& key) const;
+
+  std::filesystem::path folder_; // empty: no cache
+  std::uint64_t limit_;
+};
+
+// Everything a build depends on, hashed.
+std::string build_key(const Toolchain& toolchain, const CompileRequest& request, bool nvcc);
+
+} // namespace kernevo
