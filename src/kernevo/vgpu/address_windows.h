@@ -1,7 +1,7 @@
 // Generic addressing. A global or constant address is the host address of its storage. Shared and
-// local memory live in windows outside the host's address range, so a generic address says by itself
-// which space it is in. Inside its own space an address is the offset from the window's base, as
-// with real hardware: cvta adds the base, cvta.to subtracts it.
+// local memory live in windows outside the host's address range, so a generic address says by
+// itself which space it is in. Inside its own space an address is the offset from the window's
+// base, as with real hardware: cvta adds the base, cvta.to subtracts it.
 #pragma once
 
 #include "kernevo/ptx/types.h"
@@ -10,13 +10,18 @@
 
 namespace kernevo::vgpu {
 
-// User space of x86-64 and AArch64 ends below 2^48 (2^57 with five-level tables, given only on demand).
+// User space of x86-64 and AArch64 ends below 2^48 (2^57 with five-level tables, given only on
+// demand).
 inline constexpr std::uint64_t kSharedWindow = 0x4000'0000'0000'0000U;
 inline constexpr std::uint64_t kLocalWindow = 0x5000'0000'0000'0000U;
 inline constexpr std::uint64_t kParamWindow = 0x6000'0000'0000'0000U;
 // Handles of functions, as `mov.u64 %rd, function` gives them.
 inline constexpr std::uint64_t kFunctionWindow = 0x7000'0000'0000'0000U;
 inline constexpr std::uint64_t kWindowBytes = 0x0000'0001'0000'0000U;
+
+// Inside .param space: a kernel's parameter buffer starts at 0, .param variables of the call stack
+// here.
+inline constexpr std::uint64_t kStackParams = 0x1000'0000U;
 
 constexpr bool in_window(std::uint64_t address, std::uint64_t base) {
   return address - base < kWindowBytes;
@@ -25,14 +30,10 @@ constexpr bool in_window(std::uint64_t address, std::uint64_t base) {
 // Base of a space's window; 0 for spaces whose addresses are generic already.
 constexpr std::uint64_t window_base(ptx::Space space) {
   switch (space) {
-  case ptx::Space::shared:
-    return kSharedWindow;
-  case ptx::Space::local:
-    return kLocalWindow;
-  case ptx::Space::param:
-    return kParamWindow;
-  default:
-    return 0;
+  case ptx::Space::shared: return kSharedWindow;
+  case ptx::Space::local: return kLocalWindow;
+  case ptx::Space::param: return kParamWindow;
+  default: return 0;
   }
 }
 
@@ -51,16 +52,11 @@ constexpr std::uint64_t from_generic(std::uint64_t address, ptx::Space space) {
 // needs is_constant_address() of block.h.
 constexpr bool in_space(std::uint64_t address, ptx::Space space) {
   switch (space) {
-  case ptx::Space::shared:
-    return in_window(address, kSharedWindow);
-  case ptx::Space::local:
-    return in_window(address, kLocalWindow);
-  case ptx::Space::param:
-    return in_window(address, kParamWindow);
-  case ptx::Space::global:
-    return address < kSharedWindow;
-  default:
-    return false;
+  case ptx::Space::shared: return in_window(address, kSharedWindow);
+  case ptx::Space::local: return in_window(address, kLocalWindow);
+  case ptx::Space::param: return in_window(address, kParamWindow);
+  case ptx::Space::global: return address < kSharedWindow;
+  default: return false;
   }
 }
 

@@ -4,12 +4,11 @@
 
 #include "kernevo/vgpu/lower.h"
 #include "kernevo/vgpu/memory.h"
-#include "kernevo/vgpu/warp.h"
+#include "kernevo/vgpu/warp.h" // IWYU pragma: export
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -21,7 +20,7 @@ struct LaunchState; // see launch.h
 struct Frame {
   const Code* code = nullptr;
   Frame* parent = nullptr;
-  std::uint32_t return_pc = 0; // in the parent
+  std::uint32_t return_pc = 0;  // in the parent
   std::uint32_t local_base = 0; // where its part of each lane's local memory begins
   std::uint32_t depth = 0;
   LaneMask lanes = 0; // that have not returned
@@ -59,14 +58,15 @@ struct PendingCopy {
 struct WarpState : Warp {
   LaunchState* launch = nullptr;
   Frame* current = nullptr; // the frame of `frame`
+  Frame* entry = nullptr;
   std::vector<Split> splits;
-  std::deque<std::unique_ptr<Frame>> frames; // in use; released ones move to spare
+  std::vector<std::unique_ptr<Frame>> frames; // in use; released ones move to spare
   std::vector<std::unique_ptr<Frame>> spare;
   // Local memory, lane after lane.
   std::vector<std::byte> local;
   std::uint32_t local_stride = 0;
-  LaneMask started = 0; // lanes that exist
-  bool spinning = false; // its last slice was spent in a loop of strong accesses
+  LaneMask started = 0;       // lanes that exist
+  bool spinning = false;      // its last slice was spent in a loop of strong accesses
   bool strong_access = false; // set by strong loads and atomics, to recognise such loops
 
   // Allocations hit lately, by instruction.
@@ -76,24 +76,26 @@ struct WarpState : Warp {
   std::vector<PendingCopy> pending;
   std::array<std::uint32_t, kWarpSize> open_group{};
 
-  // Sanitizer: the last instruction with an effect on memory, per lane (for barrier divergence).
+  // Sanitizer: the last instruction of the kernel with an effect on memory, per lane (for barrier
+  // divergence).
   std::array<std::uint32_t, kWarpSize> last_effect{};
 
-  std::byte* local_of(int lane) { return local.data() + std::size_t{local_stride} * static_cast<std::size_t>(lane); }
+  std::byte* local_of(int lane) {
+    return local.data() + std::size_t{local_stride} * static_cast<std::size_t>(lane);
+  }
 };
 
-inline WarpState& state_of(Warp& warp) { return static_cast<WarpState&>(warp); }
+inline WarpState& state_of(Warp& warp) {
+  return static_cast<WarpState&>(warp);
+}
 
 struct BarrierState {
   bool active = false;
-  bool has_count = false;
-  std::uint32_t count = 0;              // threads, when has_count
-  std::vector<LaneMask> arrived;        // by warp, waiting or not
-  std::vector<LaneMask> passed;         // by warp: arrived with bar.arrive
-  std::uint32_t true_predicates = 0;    // bar.red
+  std::uint32_t count = 0;           // threads it waits for; 0 = all of the block
+  std::vector<LaneMask> arrived;     // by warp
+  bool announced = false;            // some only arrived (bar.arrive) and went on
+  std::uint32_t true_predicates = 0; // bar.red
   std::uint32_t predicates = 0;
-  const Op* first = nullptr; // an op that waits at it, for messages
-  const Code* code = nullptr;
 };
 
 inline constexpr int kBarriers = 16;
@@ -116,6 +118,7 @@ struct BlockState {
   std::vector<std::uint8_t> shared_written; // sanitizer: one flag per byte
   std::array<BarrierState, kBarriers> barriers;
   std::uint32_t live_warps = 0;
+  std::uint64_t clock = 0; // %clock: advances with execution and with each reading
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
 
@@ -127,21 +130,21 @@ struct BlockState {
 
 std::array<std::uint32_t, 3> thread_index(const WarpState& warp, int lane);
 
-// Runs one warp for about `quantum` ops. False when every lane has exited or waits.
-bool run_warp(WarpState& warp, std::uint32_t quantum);
-// Lanes have exited: who waited for them is looked at again.
-void after_exit(WarpState& warp);
-// Splits at the same place become one.
-void merge_splits(WarpState& warp);
+// Runs one warp for about `quantum` ops. Returns how many of them were more than a vain wait.
+std::uint32_t run_warp(WarpState& warp, std::uint32_t quantum);
+// The kernel's own instruction at which the lanes of the current frame are.
+std::uint32_t entry_instruction(const WarpState& warp, const Op& op);
 
 // Frames.
+// Null after raising stack_overflow.
 Frame* push_frame(WarpState& warp, const Code& code, Frame* parent, std::uint32_t return_pc,
-                  LaneMask lanes, const Op* call, int lane);
-void release_frame(WarpState& warp, Frame* frame);
+                  LaneMask lanes);
+// These lanes have left the frame; it is recycled when it is empty.
+void leave_frame(WarpState& warp, Frame* frame, LaneMask lanes);
 
-// Barriers. The split arrives with `active` lanes; true when it must wait.
-bool arrive_at_barrier(WarpState& warp, std::size_t split, const Op& op, LaneMask active);
-// Looks whether a barrier is complete and lets its threads go.
+// The lanes of the split, all active, arrive at the barrier op they stand at.
+void arrive_at_barrier(WarpState& warp, std::size_t split);
+// Lets the threads of every complete barrier go.
 void complete_barriers(BlockState& block);
 // Every thread waits: says why.
 void report_stuck(BlockState& block);

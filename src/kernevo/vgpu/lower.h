@@ -1,4 +1,5 @@
-// A lowered module: the parsed text, the code of every function, and what must be laid out in memory.
+// A lowered module: the parsed text, the code of every function, and what must be laid out in
+// memory.
 #pragma once
 
 #include "kernevo/vgpu/program.h"
@@ -34,8 +35,15 @@ struct SharedLayout {
 inline constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 SharedLayout lay_out_shared(const Program& program, std::uint32_t kernel);
 
+// A kernel and everything it can call.
+std::vector<std::uint32_t> reachable_functions(const Program& program, std::uint32_t kernel);
+
 // "matmul" of "_Z6matmulPKfS0_Pfi"; the name itself when it is not mangled.
 std::string plain_name(const std::string& mangled);
+// The demangled name as it is.
+std::string full_name(const std::string& mangled);
+// "tile" of "_ZZ6matmulPfE4tile".
+std::string plain_variable_name(const std::string& mangled);
 
 // Lowers one parsed module.
 Result<std::shared_ptr<const Program>> lower(ptx::Module module, const std::string& file);

@@ -1,5 +1,6 @@
-// The virtual GPU's public face: memory, modules, launches. Single-owner; launches use several cores
-// inside. Nothing here runs candidate code natively: PTX is interpreted, every access is checked.
+// The virtual GPU's public face: memory, modules, launches. Single-owner; launches use several
+// cores inside. Nothing here runs candidate code natively: PTX is interpreted, every access is
+// checked.
 #pragma once
 
 #include "kernevo/base/result.h"
@@ -43,8 +44,9 @@ Result<KernelInfo> find_kernel(const Program& program, const std::string& name);
 using DevicePointer = std::uint64_t;
 
 struct AllocationOptions {
-  bool read_only = false;   // a store to it is a fault
-  bool initialized = true;  // false: reading a byte before it was written is a fault (sanitizer mode)
+  bool read_only = false; // a store to it is a fault
+  bool initialized =
+      true; // false: reading a byte before it was written is a fault (sanitizer mode)
 };
 
 struct LaunchConfig {
@@ -53,7 +55,7 @@ struct LaunchConfig {
   std::array<std::uint32_t, 3> block = {1, 1, 1};
   std::uint32_t dynamic_shared = 0;
   bool cooperative = false;
-  std::vector<std::byte> parameters; // the parameter buffer, laid out as KernelInfo says
+  std::vector<std::byte> parameters;       // the parameter buffer, laid out as KernelInfo says
   std::optional<int> registers_per_thread; // from ptxas, to enforce registers x threads
   // Run only these blocks (linear index x + y*gx + z*gx*gy), in this order. Empty = all.
   std::vector<std::uint64_t> only_blocks;
@@ -75,7 +77,7 @@ struct LaunchResult {
 struct MachineOptions {
   bool sanitize = false; // initialisation and race detection (bounds and alignment are always on)
   int cores = 0;         // 0 = all; sanitize implies 1
-  std::uint64_t instruction_budget = 4'000'000'000; // warp instructions per launch
+  std::uint64_t instruction_budget = 4'000'000'000;      // warp instructions per launch
   std::uint64_t memory_limit = std::uint64_t{16} << 30U; // of all allocations
   std::size_t print_limit = 1U << 20U;
   double seconds = 0; // wall-clock limit of a launch; 0 = none
@@ -91,7 +93,8 @@ public:
   // Device memory. `name` appears in findings. The content is zero, or poison when not initialised.
   Result<DevicePointer> allocate(std::uint64_t bytes, const std::string& name,
                                  AllocationOptions options = {});
-  // Uses existing memory (a shared mapping) as the allocation's storage; it must outlive the machine.
+  // Uses existing memory (a shared mapping) as the allocation's storage; it must outlive the
+  // machine.
   Result<DevicePointer> adopt(std::span<std::byte> storage, const std::string& name,
                               AllocationOptions options = {});
   void free(DevicePointer pointer);

@@ -42,13 +42,15 @@ struct Allocation {
   std::string name;
   bool read_only = false;
   bool initialized = true;
-  bool constant = false; // module .const memory
-  Mapping storage; // empty when adopted
-  Mapping flags;   // behind `written`
+  bool constant = false;           // module .const memory
+  Mapping storage;                 // empty when adopted
+  Mapping flags;                   // behind `written`
   std::uint8_t* written = nullptr; // one flag per byte, or null when nobody asks
 
   std::uint64_t end() const { return base + bytes; }
-  bool covers(std::uint64_t first, std::uint64_t last) const { return first >= base && last <= end(); }
+  bool covers(std::uint64_t first, std::uint64_t last) const {
+    return first >= base && last <= end();
+  }
 };
 
 // malloc and free of device code.
@@ -64,9 +66,7 @@ public:
   };
   // The live block that holds the address.
   std::optional<Block> find(std::uint64_t address);
-  bool contains(std::uint64_t address) const {
-    return storage_ && address - base_ < capacity_;
-  }
+  bool contains(std::uint64_t address) const { return storage_ && address - base_ < capacity_; }
 
 private:
   std::mutex mutex_;
@@ -80,7 +80,8 @@ class Memory {
 public:
   Memory(std::uint64_t limit, bool sanitize);
 
-  Result<Allocation*> allocate(std::uint64_t bytes, const std::string& name, AllocationOptions options);
+  Result<Allocation*> allocate(std::uint64_t bytes, const std::string& name,
+                               AllocationOptions options);
   Result<Allocation*> adopt(std::span<std::byte> storage, const std::string& name,
                             AllocationOptions options);
   bool free(std::uint64_t base);

@@ -8,9 +8,10 @@
 
 namespace kernevo::vgpu {
 
-// A position for every op such that running the lanes with the lowest position first makes them meet
-// again at or before the immediate post-dominator: blocks in topological order, every loop (strongly
-// connected component) contiguous, recursively. Irreducible loops are entered at their first block.
+// A position for every op such that running the lanes with the lowest position first makes them
+// meet again at or before the immediate post-dominator: blocks in topological order, every loop
+// (strongly connected component) contiguous, recursively. Irreducible loops are entered at their
+// first block.
 std::vector<std::uint32_t> schedule_order(const std::vector<Op>& ops);
 
 // Targets of an indirect branch, as op indices.

@@ -25,7 +25,8 @@ struct Op;
 // Executes one instruction for the active lanes. Lanes outside `active` must not change.
 using Handler = void (*)(const Op& op, Warp& warp, LaneMask active);
 
-// Who acts on an instruction: most are plain calls of the handler; the rest concern the interpreter.
+// Who acts on an instruction: most are plain calls of the handler; the rest concern the
+// interpreter.
 enum class OpKind : std::uint8_t {
   compute,   // handler only
   memory,    // handler that may fault
@@ -99,8 +100,15 @@ struct Code {
   };
   std::vector<SymbolSlot> symbols;
 
-  std::uint32_t index = 0;      // of the function in the module
-  std::uint32_t first_tag = 0;  // race-detector tag of instruction 0
+  struct FramePart {
+    std::uint32_t offset = 0; // inside the frame's part of a lane's local memory
+    std::uint32_t bytes = 0;
+  };
+  std::vector<FramePart> parameters; // of a .func
+  std::vector<FramePart> returns;
+
+  std::uint32_t index = 0;       // of the function in the module
+  std::uint32_t first_tag = 0;   // race-detector tag of instruction 0
   std::uint32_t local_bytes = 0; // per lane: .param variables, then .local variables
   // Scheduling position of each op: loops are contiguous, everything else topological.
   std::vector<std::uint32_t> order;

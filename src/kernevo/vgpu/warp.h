@@ -15,14 +15,15 @@ struct BlockState; // the block the warp belongs to: shared memory, barriers, la
 struct Warp {
   std::byte* frame = nullptr; // of the function the current lanes execute
   BlockState* block = nullptr;
-  int index = 0;            // warp number in the block
-  LaneMask live = 0;        // lanes that have not exited
-  bool faulted = false;     // set by raise(); the interpreter stops the launch
-  bool must_wait = false;   // OpKind::wait: set by the handler to retry the same instruction later
+  int index = 0;          // warp number in the block
+  LaneMask live = 0;      // lanes that have not exited
+  bool faulted = false;   // set by raise(); the interpreter stops the launch
+  bool must_wait = false; // OpKind::wait: set by the handler to retry the same instruction later
 
   // Register slot as an array of 32 lanes.
   template <class T> T* lanes(std::uint32_t offset) {
-    return reinterpret_cast<T*>(frame + offset); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+    return reinterpret_cast<T*>(frame +
+                                offset); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
   }
   // A predicate register: one bit per lane.
   LaneMask& predicate(std::uint32_t offset) { return *lanes<LaneMask>(offset); }

@@ -1,0 +1,44 @@
+// Settings of the instructions the interpreter itself acts on.
+#pragma once
+
+#include "kernevo/vgpu/block.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace kernevo::vgpu {
+
+struct BarrierDetail : Detail {
+  enum class Mode : std::uint8_t { sync, arrive, red_popc, red_and, red_or };
+  Mode mode = Mode::sync;
+  bool aligned = true;
+  std::uint32_t id = kNone;        // slot of 32-bit lanes
+  std::uint32_t count = kNone;     // the same; kNone = all threads of the block
+  std::uint32_t predicate = kNone; // bar.red: lane mask
+};
+
+// Device functions that the CUDA runtime provides.
+enum class RuntimeFunction : std::uint8_t { none, vprintf, assert_fail, malloc, free };
+
+struct CallDetail : Detail {
+  // An argument or a result: memory of the caller's frame, or a register slot.
+  struct Place {
+    bool in_register = false;
+    std::uint32_t offset = 0;
+    std::uint32_t bytes = 0;
+  };
+  std::uint32_t function = kNone; // kNone = indirect, through `pointer`
+  std::uint32_t pointer = kNone;
+  RuntimeFunction runtime = RuntimeFunction::none;
+  std::vector<Place> arguments;
+  std::vector<Place> results;
+};
+
+// vprintf, __assertfail, malloc, free.
+void call_runtime(WarpState& warp, const Op& op, const CallDetail& call, LaneMask active);
+RuntimeFunction runtime_function(std::string_view name);
+
+// A lane's copy of an argument or result.
+std::byte* place_of(WarpState& warp, const Frame& frame, const CallDetail::Place& place, int lane);
+
+} // namespace kernevo::vgpu

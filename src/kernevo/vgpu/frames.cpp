@@ -1,0 +1,203 @@
+// Activations of functions: register frames and each lane's part of local memory.
+#include "kernevo/vgpu/address_windows.h"
+#include "kernevo/vgpu/launch.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace kernevo::vgpu {
+namespace {
+
+using ptx::Special;
+
+// What a thread may use on hardware at most; and a depth no sane recursion reaches.
+constexpr std::uint32_t kStackBytes = 512U << 10U;
+constexpr std::uint32_t kStackDepth = 1024;
+
+template <class T> void fill(std::byte* slot, std::uint64_t value) {
+  auto* lanes = reinterpret_cast<T*>(slot); // NOLINT
+  std::fill_n(lanes, kWarpSize, static_cast<T>(value));
+}
+
+void broadcast(std::byte* slot, std::uint32_t size, std::uint64_t value) {
+  switch (size) {
+  case 0: {
+    const auto mask = static_cast<LaneMask>(value);
+    std::memcpy(slot, &mask, sizeof mask);
+    break;
+  }
+  case 1: fill<std::uint8_t>(slot, value); break;
+  case 2: fill<std::uint16_t>(slot, value); break;
+  case 4: fill<std::uint32_t>(slot, value); break;
+  default: fill<std::uint64_t>(slot, value); break;
+  }
+}
+
+std::uint64_t special_value(const WarpState& warp, Special special, int lane) {
+  const LaunchState& launch = *warp.launch;
+  const auto& config = *launch.config;
+  const auto lane_bit = LaneMask{1} << static_cast<unsigned>(lane);
+  switch (special) {
+  case Special::tid_x: return thread_index(warp, lane)[0];
+  case Special::tid_y: return thread_index(warp, lane)[1];
+  case Special::tid_z: return thread_index(warp, lane)[2];
+  case Special::ntid_x: return config.block[0];
+  case Special::ntid_y: return config.block[1];
+  case Special::ntid_z: return config.block[2];
+  // Without clusters every block is a cluster of its own.
+  case Special::ctaid_x:
+  case Special::clusterid_x: return warp.block->index[0];
+  case Special::ctaid_y:
+  case Special::clusterid_y: return warp.block->index[1];
+  case Special::ctaid_z:
+  case Special::clusterid_z: return warp.block->index[2];
+  case Special::nctaid_x:
+  case Special::nclusterid_x: return config.grid[0];
+  case Special::nctaid_y:
+  case Special::nclusterid_y: return config.grid[1];
+  case Special::nctaid_z:
+  case Special::nclusterid_z: return config.grid[2];
+  case Special::cluster_nctaid_x:
+  case Special::cluster_nctaid_y:
+  case Special::cluster_nctaid_z:
+  case Special::cluster_nctarank: return 1;
+  case Special::laneid: return static_cast<std::uint64_t>(lane);
+  case Special::warpid: return static_cast<std::uint64_t>(warp.index);
+  case Special::nwarpid:
+    return static_cast<std::uint64_t>(launch.gpu->max_threads_per_multiprocessor / kWarpSize);
+  case Special::smid:
+    return warp.block->number %
+           static_cast<std::uint64_t>(std::max(launch.gpu->multiprocessors, 1));
+  case Special::nsmid: return static_cast<std::uint64_t>(launch.gpu->multiprocessors);
+  case Special::lanemask_eq: return lane_bit;
+  case Special::lanemask_lt: return lane_bit - 1;
+  case Special::lanemask_le: return (lane_bit - 1) | lane_bit;
+  case Special::lanemask_gt: return ~((lane_bit - 1) | lane_bit);
+  case Special::lanemask_ge: return ~(lane_bit - 1);
+  case Special::dynamic_smem_size: return config.dynamic_shared;
+  case Special::total_smem_size:
+  case Special::aggr_smem_size: return launch.shared_bytes;
+  default: return 0;
+  }
+}
+
+void fill_specials(const WarpState& warp, const Code& code, std::byte* registers) {
+  for (const Code::SpecialSlot& slot : code.specials)
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      const std::uint64_t value = special_value(warp, slot.special, lane);
+      std::memcpy(registers + slot.offset + slot.size * static_cast<std::uint32_t>(lane), &value,
+                  slot.size);
+    }
+}
+
+std::unique_ptr<Frame> fresh_frame(WarpState& warp, std::size_t bytes) {
+  std::unique_ptr<Frame> frame;
+  if (!warp.spare.empty()) {
+    frame = std::move(warp.spare.back());
+    warp.spare.pop_back();
+  } else {
+    frame = std::make_unique<Frame>();
+  }
+  if (frame->capacity < bytes) {
+    constexpr std::size_t kAlignment = 64;
+    frame->storage = std::make_unique_for_overwrite<std::byte[]>(bytes + kAlignment);
+    void* start = frame->storage.get();
+    std::size_t space = bytes + kAlignment;
+    frame->registers = static_cast<std::byte*>(std::align(kAlignment, bytes, start, space));
+    frame->capacity = bytes;
+  }
+  return frame;
+}
+
+void grow_local(WarpState& warp, std::uint32_t bytes) {
+  if (bytes <= warp.local_stride)
+    return;
+  const std::uint32_t stride = std::bit_ceil(std::max<std::uint32_t>(bytes, 64));
+  std::vector<std::byte> larger(std::size_t{stride} * kWarpSize);
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+    std::copy_n(warp.local.begin() + static_cast<std::ptrdiff_t>(lane * warp.local_stride),
+                warp.local_stride, larger.begin() + static_cast<std::ptrdiff_t>(lane * stride));
+  warp.local = std::move(larger);
+  warp.local_stride = stride;
+}
+
+} // namespace
+
+std::vector<std::byte> frame_image(const LaunchState& launch, const Code& code) {
+  std::vector<std::byte> image(code.frame_bytes);
+  for (const Code::Constant& constant : code.constants)
+    broadcast(image.data() + constant.offset, constant.size, constant.bits);
+  for (const Code::SymbolSlot& slot : code.symbols) {
+    auto value = static_cast<std::uint64_t>(slot.addend);
+    if (slot.kind == Code::SymbolKind::param)
+      value += kStackParams;
+    if (slot.kind == Code::SymbolKind::variable)
+      value += launch.program->variables[slot.symbol]->space == ptx::Space::shared
+                   ? launch.shared.offsets[slot.symbol]
+                   : launch.addresses[slot.symbol];
+    broadcast(image.data() + slot.offset, slot.size, value);
+  }
+  return image;
+}
+
+Frame* push_frame(WarpState& warp, const Code& code, Frame* parent, std::uint32_t return_pc,
+                  LaneMask lanes) {
+  const std::uint32_t base = parent == nullptr ? 0 : parent->local_base + parent->code->local_bytes;
+  const std::uint32_t depth = parent == nullptr ? 0 : parent->depth + 1;
+  if (base + code.local_bytes > kStackBytes || depth > kStackDepth) {
+    const Op& call = parent == nullptr ? code.ops.front() : parent->code->ops[return_pc - 1];
+    if (parent == nullptr) {
+      warp.current = warp.entry;
+      Finding finding = finding_at(*warp.launch, FindingKind::stack_overflow, code, 0);
+      finding.message = fmt::format("{} needs {} bytes of local memory per thread, the limit is {}",
+                                    warp.launch->kernel_name, code.local_bytes, kStackBytes);
+      warp.faulted = true;
+      warp.launch->record(std::move(finding));
+    } else {
+      warp.raise(FindingKind::stack_overflow, call, std::countr_zero(lanes),
+                 fmt::format("call stack of {} functions and {} bytes overflows", depth,
+                             base + code.local_bytes));
+    }
+    return nullptr;
+  }
+  grow_local(warp, base + code.local_bytes);
+  auto fresh = fresh_frame(warp, code.frame_bytes);
+  const std::vector<std::byte>& image = warp.launch->images[code.index];
+  std::memcpy(fresh->registers, image.data(), image.size());
+  fill_specials(warp, code, fresh->registers);
+  if (base != 0)
+    for (const Code::SymbolSlot& slot : code.symbols)
+      if (slot.kind != Code::SymbolKind::variable)
+        broadcast(fresh->registers + slot.offset, slot.size,
+                  base + static_cast<std::uint64_t>(slot.addend) +
+                      (slot.kind == Code::SymbolKind::param ? kStackParams : 0));
+  fresh->code = &code;
+  fresh->parent = parent;
+  fresh->return_pc = return_pc;
+  fresh->local_base = base;
+  fresh->depth = depth;
+  fresh->lanes = lanes;
+  return warp.frames.emplace_back(std::move(fresh)).get();
+}
+
+void leave_frame(WarpState& warp, Frame* frame, LaneMask lanes) {
+  frame->lanes &= ~lanes;
+  if (frame->lanes != 0)
+    return;
+  const auto place = std::find_if(warp.frames.rbegin(), warp.frames.rend(),
+                                  [&](const auto& item) { return item.get() == frame; });
+  warp.spare.push_back(std::move(*place));
+  warp.frames.erase(std::next(place).base());
+}
+
+std::uint32_t entry_instruction(const WarpState& warp, const Op& op) {
+  const Frame* frame = warp.current;
+  std::uint32_t instruction = op.instruction;
+  for (; frame->parent != nullptr; frame = frame->parent)
+    instruction = frame->parent->code->ops[frame->return_pc - 1].instruction;
+  return instruction;
+}
+
+} // namespace kernevo::vgpu

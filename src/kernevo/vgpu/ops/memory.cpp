@@ -1,0 +1,400 @@
+// ld, st and their relatives. Checks are always on; without the sanitizer a warp's 32 addresses are
+// checked together against one allocation, which is what coalesced code hits.
+#include "kernevo/vgpu/address_windows.h"
+#include "kernevo/vgpu/launch.h"
+#include "kernevo/vgpu/lowering.h"
+#include "kernevo/vgpu/ops/address.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <fmt/format.h>
+#include <type_traits>
+
+namespace kernevo::vgpu::ops {
+namespace {
+
+using ptx::Instruction;
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+
+constexpr std::size_t kMostElements = 8;
+constexpr std::size_t kMostBytes = 64; // of one access: .v8 of 64 bits
+
+struct Bits128 {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+};
+
+struct MemoryDetail : Detail {
+  AddressOperand address;
+  Access access;
+  bool acquire = false;
+  bool release = false;
+  std::uint32_t elements = 1;
+  std::array<std::uint32_t, kMostElements> slots{};
+};
+
+using Addresses = std::array<std::uint64_t, kWarpSize>;
+using Pointers = std::array<std::byte*, kWarpSize>;
+
+std::byte* host(std::uint64_t address) {
+  return reinterpret_cast<std::byte*>(address); // NOLINT
+}
+
+void read_addresses(const MemoryDetail& detail, Warp& warp, Addresses& at) {
+  const auto offset = static_cast<std::uint64_t>(detail.address.offset);
+  if (detail.address.wide) {
+    const auto* base = warp.lanes<std::uint64_t>(detail.address.slot);
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+      at[lane] = base[lane] + offset;
+  } else {
+    const auto* base = warp.lanes<std::uint32_t>(detail.address.slot);
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+      at[lane] = base[lane] + offset;
+  }
+}
+
+// The active lanes' addresses as one interval.
+struct Reach {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::uint64_t bits = 0; // all set bits, for alignment
+};
+
+Reach reach_of(const Addresses& at, LaneMask active) {
+  const auto first = static_cast<std::int64_t>(at[static_cast<std::size_t>(__builtin_ctz(active))]);
+  std::int64_t low = first;
+  std::int64_t high = first;
+  std::int64_t bits = first;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    const std::int64_t chosen = -static_cast<std::int64_t>((active >> lane) & 1U);
+    const std::int64_t value = (static_cast<std::int64_t>(at[lane]) & chosen) | (first & ~chosen);
+    low = std::min(low, value);
+    high = std::max(high, value);
+    bits |= value;
+  }
+  return {static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high),
+          static_cast<std::uint64_t>(bits)};
+}
+
+// All lanes inside one allocation or in shared memory: no lane by lane work.
+bool locate_together(const MemoryDetail& detail, WarpState& warp, const Op& op, LaneMask active,
+                     const Addresses& at, Pointers& to) {
+  const Reach reach = reach_of(at, active);
+  const std::uint32_t size = detail.access.size;
+  if ((reach.bits & (size - 1)) != 0)
+    return false;
+  const bool writes = detail.access.kind == AccessKind::store;
+  Space space = detail.access.space;
+  std::uint64_t base = 0;
+  if (space == Space::generic) {
+    if (in_window(reach.low, kSharedWindow)) {
+      space = Space::shared;
+      base = kSharedWindow;
+    } else {
+      space = Space::global;
+    }
+  }
+  if (space == Space::shared) {
+    const BlockState& block = *warp.block;
+    if (reach.high - base >= block.shared_bytes ||
+        size > block.shared_bytes - (reach.high - base) || reach.low < base)
+      return false;
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+      to[lane] = block.shared + (at[lane] - base);
+  } else if (space == Space::global || space == Space::constant) {
+    const Allocation*& hit = warp.hits[op.instruction % warp.hits.size()];
+    if (hit == nullptr || !hit->covers(reach.low, reach.high + size)) {
+      const Allocation* found = warp.launch->memory->find(reach.low);
+      if (found == nullptr || !found->covers(reach.low, reach.high + size))
+        return false;
+      hit = found;
+    }
+    if (writes) {
+      if (hit->read_only)
+        return false;
+      if (hit->written != nullptr)
+        for_each_lane(active, [&](int lane) {
+          std::memset(hit->written + (at[static_cast<std::size_t>(lane)] - hit->base), 1, size);
+        });
+    }
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+      to[lane] = host(at[lane]);
+  } else {
+    return false;
+  }
+  if (detail.access.strong && !writes)
+    warp.strong_access = true;
+  return true;
+}
+
+template <class F> void each_lane(LaneMask active, F&& f) {
+  if (active == kAllLanes) {
+    for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+      f(lane);
+    return;
+  }
+  for_each_lane(active, [&](int lane) { f(static_cast<std::size_t>(lane)); });
+}
+
+template <class Memory, class Register> void load(const Op& op, Warp& base, LaneMask active) {
+  const auto& detail = static_cast<const MemoryDetail&>(*op.detail);
+  WarpState& warp = state_of(base);
+  Addresses at;
+  Pointers from;
+  read_addresses(detail, warp, at);
+  if (warp.launch->sanitize || !locate_together(detail, warp, op, active, at, from)) {
+    for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      const auto index = static_cast<std::size_t>(lane);
+      from[index] = resolve(warp, op, lane, at[index], detail.access);
+      if (from[index] == nullptr)
+        return;
+    }
+  }
+  for (std::uint32_t element = 0; element < detail.elements; ++element) {
+    auto* result = warp.lanes<Register>(detail.slots[element]);
+    const std::size_t offset = element * sizeof(Memory);
+    each_lane(active, [&](std::size_t lane) {
+      Memory value;
+      std::memcpy(&value, from[lane] + offset, sizeof value);
+      if constexpr (std::is_same_v<Memory, Register>)
+        result[lane] = value;
+      else
+        result[lane] = static_cast<Register>(value);
+    });
+  }
+  if (detail.acquire)
+    std::atomic_thread_fence(std::memory_order_acquire);
+}
+
+// A kernel's own parameter: the same for every lane, checked when lowering.
+template <class Memory, class Register>
+void load_parameter(const Op& op, Warp& warp, LaneMask active) {
+  const auto& detail = static_cast<const MemoryDetail&>(*op.detail);
+  const std::byte* from = state_of(warp).launch->parameters.data() + op.immediate;
+  for (std::uint32_t element = 0; element < detail.elements; ++element) {
+    Memory value;
+    std::memcpy(&value, from + element * sizeof(Memory), sizeof value);
+    auto* result = warp.lanes<Register>(detail.slots[element]);
+    each_lane(active, [&](std::size_t lane) {
+      if constexpr (std::is_same_v<Memory, Register>)
+        result[lane] = value;
+      else
+        result[lane] = static_cast<Register>(value);
+    });
+  }
+}
+
+template <class Memory, class Register> void store(const Op& op, Warp& base, LaneMask active) {
+  const auto& detail = static_cast<const MemoryDetail&>(*op.detail);
+  WarpState& warp = state_of(base);
+  Addresses at;
+  Pointers to;
+  read_addresses(detail, warp, at);
+  auto value_of = [&](std::uint32_t element, std::size_t lane) {
+    const Register value = warp.lanes<Register>(detail.slots[element])[lane];
+    if constexpr (std::is_same_v<Memory, Register>)
+      return value;
+    else
+      return static_cast<Memory>(value);
+  };
+  if (detail.release)
+    std::atomic_thread_fence(std::memory_order_release);
+  if (!warp.launch->sanitize && locate_together(detail, warp, op, active, at, to)) {
+    for (std::uint32_t element = 0; element < detail.elements; ++element)
+      each_lane(active, [&](std::size_t lane) {
+        const Memory value = value_of(element, lane);
+        std::memcpy(to[lane] + element * sizeof(Memory), &value, sizeof value);
+      });
+    return;
+  }
+  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    const auto index = static_cast<std::size_t>(lane);
+    alignas(16) std::array<std::byte, kMostBytes> bytes;
+    for (std::uint32_t element = 0; element < detail.elements; ++element) {
+      const Memory value = value_of(element, index);
+      std::memcpy(bytes.data() + element * sizeof(Memory), &value, sizeof value);
+    }
+    std::byte* place = resolve(warp, op, lane, at[index], detail.access, bytes.data());
+    if (place == nullptr)
+      return;
+    std::memcpy(place, bytes.data(), detail.access.size);
+  }
+}
+
+enum class Family : std::uint8_t { load, load_parameter, store };
+
+template <class Memory, class Register> Handler handler_for(Family family) {
+  switch (family) {
+  case Family::load: return load<Memory, Register>;
+  case Family::load_parameter: return load_parameter<Memory, Register>;
+  case Family::store: return store<Memory, Register>;
+  }
+  return nullptr;
+}
+
+template <class Memory> Handler widened(Family family, int register_bytes) {
+  if constexpr (sizeof(Memory) <= 1)
+    if (register_bytes == 1)
+      return handler_for<Memory, std::uint8_t>(family);
+  if constexpr (sizeof(Memory) <= 2)
+    if (register_bytes == 2)
+      return handler_for<Memory, std::uint16_t>(family);
+  if constexpr (sizeof(Memory) <= 4)
+    if (register_bytes == 4)
+      return handler_for<Memory, std::uint32_t>(family);
+  if (register_bytes == 8)
+    return handler_for<Memory, std::uint64_t>(family);
+  return nullptr;
+}
+
+Handler choose(Family family, Type type, int register_bytes) {
+  const bool is_signed = ptx::is_signed(type);
+  switch (ptx::bytes_of(type)) {
+  case 1:
+    return is_signed ? widened<std::int8_t>(family, register_bytes)
+                     : widened<std::uint8_t>(family, register_bytes);
+  case 2:
+    return is_signed ? widened<std::int16_t>(family, register_bytes)
+                     : widened<std::uint16_t>(family, register_bytes);
+  case 4:
+    return is_signed ? widened<std::int32_t>(family, register_bytes)
+                     : widened<std::uint32_t>(family, register_bytes);
+  case 8: return widened<std::uint64_t>(family, register_bytes);
+  case 16: return register_bytes == 16 ? handler_for<Bits128, Bits128>(family) : nullptr;
+  default: return nullptr;
+  }
+}
+
+Type wide_type(int bytes) {
+  switch (bytes) {
+  case 1: return Type::b8;
+  case 2: return Type::b16;
+  case 4: return Type::b32;
+  case 8: return Type::b64;
+  default: return Type::b128;
+  }
+}
+
+bool is_strong(const Instruction& instruction) {
+  for (const Mod mod : {Mod::volatile_, Mod::relaxed, Mod::acquire, Mod::release, Mod::mmio})
+    if (instruction.has(mod))
+      return true;
+  return false;
+}
+
+// ld type: d, [a]; st type: [a], b. The register may be wider than the type.
+Result<void> transfer(Lowering& lowering, const Instruction& instruction) {
+  const bool loads = instruction.opcode != Opcode::st;
+  const Operand& address = instruction.operands.at(loads ? 1 : 0);
+  const Operand& data = instruction.operands.at(loads ? 0 : 1);
+  const Type type = instruction.type();
+  auto detail = std::make_unique<MemoryDetail>();
+  const bool is_vector = data.kind == Operand::Kind::vector;
+  detail->elements = is_vector ? static_cast<std::uint32_t>(data.elements.size()) : 1;
+  if (detail->elements > kMostElements)
+    return tl::unexpected(lowering.unsupported(instruction, "a vector has at most 8 elements"));
+  detail->access.space = instruction.space;
+  detail->access.kind = loads ? AccessKind::load : AccessKind::store;
+  detail->access.strong = is_strong(instruction);
+  detail->access.size = static_cast<std::uint32_t>(ptx::bytes_of(type)) * detail->elements;
+  detail->acquire = instruction.has(Mod::acquire);
+  detail->release = instruction.has(Mod::release);
+
+  int register_bytes = ptx::bytes_of(type);
+  for (std::uint32_t i = 0; i < detail->elements; ++i) {
+    const Operand& element = is_vector ? data.elements[i] : data;
+    const Type declared = lowering.register_type(element);
+    if (declared == Type::pred)
+      return tl::unexpected(
+          lowering.unsupported(instruction, "a predicate cannot be loaded or stored"));
+    if (declared != Type::none)
+      register_bytes = std::max(register_bytes, ptx::bytes_of(declared));
+  }
+  const Type slot_type = register_bytes == ptx::bytes_of(type) ? type : wide_type(register_bytes);
+  for (std::uint32_t i = 0; i < detail->elements; ++i) {
+    const Operand& element = is_vector ? data.elements[i] : data;
+    KERNEVO_TRY(slot, loads ? lowering.destination(instruction, element, slot_type)
+                            : lowering.source(instruction, element, slot_type));
+    detail->slots[i] = slot;
+  }
+
+  Family family = loads ? Family::load : Family::store;
+  std::int64_t parameter_offset = 0;
+  const Operand* base = address.elements.empty() ? nullptr : &address.elements.front();
+  if (base != nullptr && base->kind == Operand::Kind::symbol && instruction.space == Space::param) {
+    const auto variable = lowering.frame_variable(base->name);
+    if (variable && variable->kernel_parameter) {
+      const std::int64_t inside = base->offset + address.offset;
+      if (!loads || inside < 0 || inside + detail->access.size > variable->bytes)
+        return tl::unexpected(
+            lowering.unsupported(instruction, fmt::format("outside parameter '{}' of {} bytes",
+                                                          base->name, variable->bytes)));
+      family = Family::load_parameter;
+      parameter_offset = inside + variable->offset;
+    }
+  }
+  if (family != Family::load_parameter) {
+    KERNEVO_TRY(place, lower_address(lowering, instruction, address));
+    detail->address = place;
+  }
+  const Handler handler = choose(family, type, register_bytes);
+  if (handler == nullptr)
+    return tl::unexpected(
+        lowering.unsupported(instruction, fmt::format("cannot move .{} and a register of {} bytes",
+                                                      ptx::name_of(type), register_bytes)));
+  Op& op = lowering.emit(handler, OpKind::memory);
+  op.immediate = parameter_offset;
+  op.detail = lowering.keep(std::move(detail));
+  return {};
+}
+
+void nothing(const Op& /*op*/, Warp& /*warp*/, LaneMask /*active*/) {}
+
+void fence(const Op& /*op*/, Warp& /*warp*/, LaneMask /*active*/) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+Result<void> fences(Lowering& lowering, const Instruction& /*instruction*/) {
+  lowering.emit(fence);
+  return {};
+}
+
+// Hints: no effect on what a program computes.
+Result<void> hint(Lowering& lowering, const Instruction& /*instruction*/) {
+  lowering.emit(nothing);
+  return {};
+}
+
+void zero64(const Op& op, Warp& warp, LaneMask active) {
+  for_each_lane(active, [&](int lane) { warp.lanes<std::uint64_t>(op.d)[lane] = 0; });
+}
+
+Result<void> policy(Lowering& lowering, const Instruction& instruction) {
+  KERNEVO_TRY(result, lowering.destination(instruction, instruction.operands.at(0), Type::b64));
+  lowering.emit(zero64).d = result;
+  return {};
+}
+
+constexpr std::array kFamilies = {
+    FamilyEntry{Opcode::ld, transfer},         FamilyEntry{Opcode::ldu, transfer},
+    FamilyEntry{Opcode::st, transfer},         FamilyEntry{Opcode::fence, fences},
+    FamilyEntry{Opcode::membar, fences},       FamilyEntry{Opcode::prefetch, hint},
+    FamilyEntry{Opcode::prefetchu, hint},      FamilyEntry{Opcode::discard, hint},
+    FamilyEntry{Opcode::createpolicy, policy},
+};
+
+} // namespace
+
+std::span<const FamilyEntry> memory_families() {
+  return kFamilies;
+}
+
+} // namespace kernevo::vgpu::ops
