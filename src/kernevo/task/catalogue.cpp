@@ -21,8 +21,9 @@ Result<void> derive_output(Dims& dims, const char* input, const std::string& win
   const std::int64_t extent = dims.at(input) + 2 * dims.at("padding");
   const std::int64_t span = dims.at(window);
   if (span > extent)
-    return reject(fmt::format("{} = {} is wider than the padded {} = {}", window, span, input, extent),
-                  fmt::format("use a larger {}, a smaller {} or more padding", input, window));
+    return reject(
+        fmt::format("{} = {} is wider than the padded {} = {}", window, span, input, extent),
+        fmt::format("use a larger {}, a smaller {} or more padding", input, window));
   dims[output] = (extent - span) / dims.at("stride") + 1;
   return {};
 }
@@ -148,10 +149,8 @@ Result<void> derive_dims(const Operation& op, Dims& dims) {
                     fmt::format("{} needs {}", op.info.name, fmt::join(size_names(op), ", ")));
   }
   switch (op.family) {
-  case Family::conv:
-    return derive_conv(dims);
-  case Family::pool:
-    return derive_pool(dims);
+  case Family::conv: return derive_conv(dims);
+  case Family::pool: return derive_pool(dims);
   case Family::group_norm:
     if (dims.at("C") % dims.at("G") != 0)
       return reject(fmt::format("C = {} is not a multiple of G = {}", dims.at("C"), dims.at("G")),
@@ -161,8 +160,7 @@ Result<void> derive_dims(const Operation& op, Dims& dims) {
     if (dims.at("causal") != 0 && dims.at("causal") != 1)
       return reject(fmt::format("causal is {}", dims.at("causal")), "use 0 or 1");
     return {};
-  default:
-    return {};
+  default: return {};
   }
 }
 
@@ -178,7 +176,8 @@ Result<void> complete_from_catalogue(Task& task) {
                 std::nullopt, "docs/operations.md lists the operations");
   }
   task.operation = op->info.name;
-  if (std::find(op->info.dtypes.begin(), op->info.dtypes.end(), task.dtype) == op->info.dtypes.end()) {
+  if (std::find(op->info.dtypes.begin(), op->info.dtypes.end(), task.dtype) ==
+      op->info.dtypes.end()) {
     std::vector<std::string_view> names;
     for (const DType dtype : op->info.dtypes)
       names.push_back(name_of(dtype));

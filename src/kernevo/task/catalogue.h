@@ -12,8 +12,8 @@ namespace kernevo {
 
 struct DimensionSpec {
   std::string name;
-  bool attribute = false;     // stride, padding, axis, causal: optional, not part of `shapes` lists
-  std::int64_t fallback = 0;  // value of an attribute that is not given
+  bool attribute = false;    // stride, padding, axis, causal: optional, not part of `shapes` lists
+  std::int64_t fallback = 0; // value of an attribute that is not given
   std::string meaning;
 };
 
@@ -33,8 +33,9 @@ const OperationInfo* find_operation(const std::string& name_or_alias);
 // operation, dtype and shapes are set, leaving alone what the task file already gave.
 Result<void> complete_from_catalogue(Task& task);
 
-// Scaled-down versions of the task's shapes that cost next to nothing: a size keeps its divisibility
-// by 2 up to 128 and its odd remainder, so that a kernel written for the real shapes still runs.
+// Scaled-down versions of the task's shapes that cost next to nothing: a size keeps its
+// divisibility by 2 up to 128 and its odd remainder, so that a kernel written for the real shapes
+// still runs.
 std::vector<ShapeCase> small_shapes(const Task& task);
 
 // A naive kernel for this operation and dtype that passes `check`, as a kernel file, and a task

@@ -13,7 +13,7 @@ namespace kernevo {
 struct Roofline {
   double flops = 0;
   double bytes = 0;
-  double least_us = 0;      // the larger of compute and memory time
+  double least_us = 0; // the larger of compute and memory time
   bool compute_bound = false;
 };
 

@@ -77,19 +77,15 @@ double activation_limit(const std::string& function) {
 
 double sum_length(const Operation& op, const Problem& problem) {
   switch (op.family) {
-  case Family::matmul:
-    return static_cast<double>(dim(problem, "K"));
+  case Family::matmul: return static_cast<double>(dim(problem, "K"));
   case Family::conv:
     return static_cast<double>(dim(problem, "C") / dim(problem, "groups") * dim(problem, "R") *
                                dim(problem, "S"));
-  case Family::reduction:
-    return static_cast<double>(dim(problem, "R"));
-  case Family::pool:
-    return static_cast<double>(dim(problem, "kernel") * dim(problem, "kernel"));
+  case Family::reduction: return static_cast<double>(dim(problem, "R"));
+  case Family::pool: return static_cast<double>(dim(problem, "kernel") * dim(problem, "kernel"));
   case Family::group_norm:
     return static_cast<double>(dim(problem, "C") / dim(problem, "G") * dim(problem, "HW"));
-  default:
-    return static_cast<double>(dim(problem, "N"));
+  default: return static_cast<double>(dim(problem, "N"));
   }
 }
 
@@ -111,33 +107,27 @@ double wide_limit(const Problem& problem) {
   }
   case Family::reduction:
   case Family::cumsum:
-  case Family::pool:
-    return std::min(0.25 * largest / length, 0x1p14);
+  case Family::pool: return std::min(0.25 * largest / length, 0x1p14);
   case Family::unary:
     if (op->function == "exp")
       return problem.dtype == DType::float16 ? 10.0 : 80.0;
     if (op->function == "square")
       return std::min(0.5 * std::sqrt(largest), 0x1p12);
     return activation_limit(op->function);
-  case Family::bias:
-    return 0.5 * activation_limit(op->function);
+  case Family::bias: return 0.5 * activation_limit(op->function);
   case Family::binary:
-  case Family::axpy:
-    return std::min(0.5 * std::sqrt(largest), 0x1p10);
+  case Family::axpy: return std::min(0.5 * std::sqrt(largest), 0x1p10);
   case Family::softmax:
   case Family::log_softmax:
   case Family::cross_entropy:
     return 0x1p9; // far past where exp overflows: the maximum must be subtracted
   case Family::layer_norm:
   case Family::rms_norm:
-  case Family::group_norm:
-    return std::min(0x1p8, std::sqrt(0.25 * largest / std::sqrt(length)));
-  case Family::batch_norm:
-    return std::min(0x1p8, std::sqrt(0.125 * largest));
+  case Family::group_norm: return std::min(0x1p8, std::sqrt(0.25 * largest / std::sqrt(length)));
+  case Family::batch_norm: return std::min(0x1p8, std::sqrt(0.125 * largest));
   case Family::attention:
     return std::sqrt(200.0 / std::sqrt(static_cast<double>(dim(problem, "D"))));
-  default:
-    return 0x1p14;
+  default: return 0x1p14;
   }
 }
 
@@ -162,17 +152,13 @@ std::int64_t integer_in(std::uint64_t bits, double low, double high) {
 double draw(const Recipe& recipe, std::uint64_t bits) {
   const auto fraction = [&] { return static_cast<double>(bits >> 11) * 0x1p-53; };
   switch (recipe.kind) {
-  case Distribution::Kind::normal:
-    return recipe.low + recipe.high * normal(bits);
-  case Distribution::Kind::uniform:
-    return recipe.low + (recipe.high - recipe.low) * fraction();
+  case Distribution::Kind::normal: return recipe.low + recipe.high * normal(bits);
+  case Distribution::Kind::uniform: return recipe.low + (recipe.high - recipe.low) * fraction();
   case Distribution::Kind::integers:
   case Distribution::Kind::indices:
     return static_cast<double>(integer_in(bits, recipe.low, recipe.high));
-  case Distribution::Kind::zeros:
-    return 0.0;
-  case Distribution::Kind::constant:
-    return recipe.low;
+  case Distribution::Kind::zeros: return 0.0;
+  case Distribution::Kind::constant: return recipe.low;
   case Distribution::Kind::wide: {
     const double magnitude = std::exp2(recipe.low + (recipe.high - recipe.low) * fraction());
     return (bits & 1) != 0 ? -magnitude : magnitude;
@@ -205,9 +191,7 @@ void use_denormals(Recipe& recipe, DType dtype) {
     recipe.tiny = 0x1p-1022;
     recipe.denormal_step = 0x1p-1074;
     break;
-  default:
-    recipe.tiny = 0x1p-126;
-    recipe.denormal_step = 0x1p-149;
+  default: recipe.tiny = 0x1p-126; recipe.denormal_step = 0x1p-149;
   }
 }
 
@@ -237,8 +221,7 @@ Recipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputSet se
     return nominal;
   Recipe recipe;
   switch (set) {
-  case InputSet::nominal:
-    break;
+  case InputSet::nominal: break;
   case InputSet::wide_range: {
     if (!is_floating(buffer.dtype))
       return nominal;
@@ -254,9 +237,7 @@ Recipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputSet se
     recipe.low = -kSmallInteger;
     recipe.high = kSmallInteger;
     break;
-  case InputSet::zeros:
-    recipe.kind = Distribution::Kind::zeros;
-    break;
+  case InputSet::zeros: recipe.kind = Distribution::Kind::zeros; break;
   case InputSet::denormal_heavy:
     if (!is_floating(buffer.dtype))
       return nominal;
@@ -280,16 +261,11 @@ void fill(std::span<std::byte> out, const CounterRandom& random, const Recipe& r
 
 std::string_view name_of(InputSet set) {
   switch (set) {
-  case InputSet::nominal:
-    return "nominal";
-  case InputSet::wide_range:
-    return "wide_range";
-  case InputSet::exact_integers:
-    return "exact_integers";
-  case InputSet::zeros:
-    return "zeros";
-  case InputSet::denormal_heavy:
-    return "denormal_heavy";
+  case InputSet::nominal: return "nominal";
+  case InputSet::wide_range: return "wide_range";
+  case InputSet::exact_integers: return "exact_integers";
+  case InputSet::zeros: return "zeros";
+  case InputSet::denormal_heavy: return "denormal_heavy";
   }
   return "unknown";
 }
@@ -331,8 +307,7 @@ void fill_input(const Problem& problem, std::size_t buffer, InputSet set, std::u
     return fill<std::uint16_t>(out, random, recipe, [](double v) { return double_to_half(v); });
   case DType::bfloat16:
     return fill<std::uint16_t>(out, random, recipe, [](double v) { return double_to_bfloat(v); });
-  case DType::float64:
-    return fill<double>(out, random, recipe, [](double v) { return v; });
+  case DType::float64: return fill<double>(out, random, recipe, [](double v) { return v; });
   case DType::int32:
   case DType::int8:
   case DType::int64: {

@@ -12,7 +12,8 @@ namespace kernevo {
 
 struct LoadedTask {
   Task task;
-  std::vector<std::string> warnings; // infeasible target, unknown GPU spelling, no profile shape, ...
+  std::vector<std::string>
+      warnings; // infeasible target, unknown GPU spelling, no profile shape, ...
 };
 
 Result<LoadedTask> load_task(const std::string& path);

@@ -70,7 +70,7 @@ struct Operation {
   std::vector<ArgumentTemplate> arguments;
   std::vector<ScalarSpec> scalars;
   std::string flops;
-  std::string work;              // multiply-adds or elements visited by a naive kernel
+  std::string work;               // multiply-adds or elements visited by a naive kernel
   std::vector<std::string> reads; // per argument, its compulsory elements where not all of them
   std::string launch;
   std::vector<std::vector<std::int64_t>> edges; // rows of sizes; 0 stands for the task's own value

@@ -13,14 +13,15 @@ constexpr Distribution kPositive{Distribution::Kind::uniform, 0.5, 2.0};
 // The largest index follows from the problem's dimensions.
 constexpr Distribution kIndices{Distribution::Kind::indices, 0.0, 0.0};
 
-const std::vector<DType> kFloats = {DType::float32, DType::float16, DType::bfloat16, DType::float64};
+const std::vector<DType> kFloats = {DType::float32, DType::float16, DType::bfloat16,
+                                    DType::float64};
 const std::vector<DType> kAll = {DType::float32, DType::float16, DType::bfloat16,
                                  DType::float64, DType::int32,   DType::int8};
 
 // Around every usual tile and vector width, and the smallest possible.
 const Rows kLengths = {{1}, {31}, {257}, {1000}, {4099}};
 const Rows kMatrices = {{1, 1}, {1, 257}, {33, 1}, {17, 31}, {5, 1025}, {64, 64}, {129, 65}};
-const Rows kProducts = {{1, 1, 1},    {17, 33, 65}, {64, 64, 64},  {31, 129, 5},
+const Rows kProducts = {{1, 1, 1},    {17, 33, 65}, {64, 64, 64}, {31, 129, 5},
                         {128, 1, 37}, {1, 127, 64}, {65, 96, 130}};
 
 using Shape = std::vector<std::string>;
@@ -130,7 +131,10 @@ Operation matvec() {
 Operation unary(std::string function, std::string semantics, std::vector<DType> dtypes,
                 Distribution initial = kNormal, std::vector<std::string> aliases = {}) {
   Operation op;
-  op.info = {function, std::move(aliases), std::move(semantics), {size("N", "elements")},
+  op.info = {function,
+             std::move(aliases),
+             std::move(semantics),
+             {size("N", "elements")},
              std::move(dtypes)};
   op.family = Family::unary;
   op.function = std::move(function);
@@ -201,10 +205,10 @@ Operation matrix_operation(std::string name, Family family, std::string semantic
 
 Operation bias(const std::string& function) {
   const bool plain = function == "identity";
-  Operation op = matrix_operation(
-      plain ? "bias_add" : "bias_" + function, Family::bias,
-      plain ? "y = x + bias" : fmt::format("y = {}(x + bias)", function),
-      plain || function == "relu" ? kAll : kFloats);
+  Operation op =
+      matrix_operation(plain ? "bias_add" : "bias_" + function, Family::bias,
+                       plain ? "y = x + bias" : fmt::format("y = {}(x + bias)", function),
+                       plain || function == "relu" ? kAll : kFloats);
   op.function = function;
   op.arguments = {in("x", {"M", "N"}), in("bias", {"N"}), out("y", {"M", "N"})};
   op.launch = "kernel<<<ceil_div(M * N, 256), 256>>>(x, bias, y, M, N)";
@@ -307,8 +311,11 @@ Operation convolution(bool two) {
     op.launch = "kernel<<<ceil_div(N * K * P * Q, 256), 256>>>"
                 "(x, w, y, N, C, H, W, K, R, S, stride, padding, groups)";
     // Channels are per group; H and W are those of the output.
-    op.edges = {{1, 1, 1, 1, 1, 0, 0}, {2, 3, 8, 8, 5, 0, 0}, {1, 5, 7, 33, 3, 0, 0},
-                {1, 17, 4, 5, 33, 0, 0}, {3, 2, 17, 3, 2, 0, 0}};
+    op.edges = {{1, 1, 1, 1, 1, 0, 0},
+                {2, 3, 8, 8, 5, 0, 0},
+                {1, 5, 7, 33, 3, 0, 0},
+                {1, 17, 4, 5, 33, 0, 0},
+                {3, 2, 17, 3, 2, 0, 0}};
   } else {
     op.arguments = {in("x", {"N", "C", "L"}), in("w", {"K", "C / groups", "R"}),
                     out("y", {"N", "K", "P"}, result)};
@@ -433,8 +440,8 @@ void add_reductions(std::vector<Operation>& table) {
   const auto sums = ElementType::accumulator;
   const auto same = ElementType::task;
   const Rows edges = {{1, 1, 1}, {1, 257, 1}, {33, 65, 1}, {1, 129, 31}, {5, 7, 33}, {17, 1, 3}};
-  table.push_back(reduction("reduce_sum", Family::reduction, "sum", "y = sum of x along the axis",
-                            kAll, sums));
+  table.push_back(
+      reduction("reduce_sum", Family::reduction, "sum", "y = sum of x along the axis", kAll, sums));
   table.back().info.aliases = {"sum"};
   table.push_back(reduction("reduce_mean", Family::reduction, "mean",
                             "y = mean of x along the axis", kFloats, same));
@@ -456,8 +463,7 @@ void add_row_operations(std::vector<Operation>& table) {
   const Shape matrix = {"M", "N"};
   const std::vector<ArgumentTemplate> map = {in("x", matrix), out("y", matrix)};
   table.push_back(row_operation("softmax", Family::softmax,
-                                "y = exp(x - max) / sum(exp(x - max)) along N", map,
-                                "x, y, M, N"));
+                                "y = exp(x - max) / sum(exp(x - max)) along N", map, "x, y, M, N"));
   table.push_back(row_operation("log_softmax", Family::log_softmax,
                                 "y = x - max - ln(sum(exp(x - max))) along N", map, "x, y, M, N"));
   table.push_back(row_operation(
@@ -469,17 +475,16 @@ void add_row_operations(std::vector<Operation>& table) {
       {in("x", matrix), in("gamma", {"N"}), in("beta", {"N"}), out("y", matrix)},
       "x, gamma, beta, y, M, N, eps")));
   table.back().info.aliases = {"layernorm"};
-  table.push_back(with_eps(
-      row_operation("rms_norm", Family::rms_norm, "y = x / sqrt(mean(x^2) + eps) * gamma along N",
-                    {in("x", matrix), in("gamma", {"N"}), out("y", matrix)},
-                    "x, gamma, y, M, N, eps")));
+  table.push_back(with_eps(row_operation(
+      "rms_norm", Family::rms_norm, "y = x / sqrt(mean(x^2) + eps) * gamma along N",
+      {in("x", matrix), in("gamma", {"N"}), out("y", matrix)}, "x, gamma, y, M, N, eps")));
   table.back().info.aliases = {"rmsnorm"};
   table.push_back(channel_norm("batch_norm", Family::batch_norm,
                                "y = (x - mean) / sqrt(var + eps) * gamma + beta, per channel"));
   table.back().info.aliases = {"batchnorm"};
-  table.push_back(channel_norm(
-      "group_norm", Family::group_norm,
-      "y = (x - mean) / sqrt(var + eps) * gamma + beta over each group of channels"));
+  table.push_back(
+      channel_norm("group_norm", Family::group_norm,
+                   "y = (x - mean) / sqrt(var + eps) * gamma + beta over each group of channels"));
   table.back().info.aliases = {"groupnorm"};
 }
 
@@ -489,8 +494,8 @@ void add_movement(std::vector<Operation>& table) {
   transpose.arguments = {in("x", {"M", "N"}), out("y", {"N", "M"})};
   transpose.launch = "kernel<<<dim3(ceil_div(N, 16), ceil_div(M, 16)), dim3(16, 16)>>>(x, y, M, N)";
   table.push_back(std::move(transpose));
-  Operation cumsum = matrix_operation("cumsum", Family::cumsum,
-                                      "y = inclusive running sum of x along N", kAll);
+  Operation cumsum =
+      matrix_operation("cumsum", Family::cumsum, "y = inclusive running sum of x along N", kAll);
   cumsum.info.aliases = {"scan", "prefix_sum", "cumulative_sum"};
   cumsum.arguments = {in("x", {"M", "N"}), out("y", {"M", "N"}, ElementType::accumulator)};
   cumsum.launch = "kernel<<<M, 256>>>(x, y, M, N)";
@@ -530,9 +535,8 @@ const std::vector<Operation>& operation_table() {
 
 const Operation* find_table_row(const std::string& name_or_alias) {
   for (const Operation& op : operation_table())
-    if (op.info.name == name_or_alias ||
-        std::find(op.info.aliases.begin(), op.info.aliases.end(), name_or_alias) !=
-            op.info.aliases.end())
+    if (op.info.name == name_or_alias || std::find(op.info.aliases.begin(), op.info.aliases.end(),
+                                                   name_or_alias) != op.info.aliases.end())
       return &op;
   return nullptr;
 }

@@ -11,12 +11,9 @@ namespace {
 
 double wrap(DType dtype, std::uint64_t bits) {
   switch (dtype) {
-  case DType::int8:
-    return static_cast<std::int8_t>(bits);
-  case DType::int32:
-    return static_cast<std::int32_t>(bits);
-  default:
-    return static_cast<double>(static_cast<std::int64_t>(bits));
+  case DType::int8: return static_cast<std::int8_t>(bits);
+  case DType::int32: return static_cast<std::int32_t>(bits);
+  default: return static_cast<double>(static_cast<std::int64_t>(bits));
   }
 }
 
@@ -27,36 +24,30 @@ std::vector<Expected> dispatch(const OracleContext& context, Points points) {
   case Family::axpy:
   case Family::bias:
   case Family::transpose:
-  case Family::embedding:
-    return expected_pointwise(context, points);
+  case Family::embedding: return expected_pointwise(context, points);
   case Family::matmul:
   case Family::matvec:
-  case Family::conv:
-    return expected_products(context, points);
+  case Family::conv: return expected_products(context, points);
   case Family::reduction:
   case Family::argmax:
   case Family::cumsum:
-  case Family::pool:
-    return expected_reductions(context, points);
+  case Family::pool: return expected_reductions(context, points);
   case Family::softmax:
   case Family::log_softmax:
-  case Family::cross_entropy:
-    return expected_rows(context, points);
+  case Family::cross_entropy: return expected_rows(context, points);
   case Family::layer_norm:
   case Family::rms_norm:
   case Family::batch_norm:
-  case Family::group_norm:
-    return expected_norms(context, points);
-  case Family::attention:
-    return expected_attention(context, points);
+  case Family::group_norm: return expected_norms(context, points);
+  case Family::attention: return expected_attention(context, points);
   }
   return {};
 }
 
 Result<void> check_inputs(const Problem& problem, const OracleInputs& inputs) {
   if (inputs.size() != problem.buffers.size())
-    return fail(ErrorCode::unsupported, fmt::format("the oracle got {} buffers for {}", inputs.size(),
-                                                    problem.buffers.size()));
+    return fail(ErrorCode::unsupported, fmt::format("the oracle got {} buffers for {}",
+                                                    inputs.size(), problem.buffers.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const BufferSpec& buffer = problem.buffers[i];
     if (buffer.direction != Direction::out && inputs[i].size() < buffer.bytes())
@@ -97,14 +88,9 @@ OracleContext make_context(const Problem& problem, const Operation& op, const Or
   context.u_sum = wide ? 0x1p-52 : 0x1p-24;
   context.fast = 8.0 * context.u_sum;
   switch (result) {
-  case DType::float16:
-    context.floor = 0x1p-24;
-    break;
-  case DType::float64:
-    context.floor = 0x1p-1073;
-    break;
-  default:
-    context.floor = 0x1p-126;
+  case DType::float16: context.floor = 0x1p-24; break;
+  case DType::float64: context.floor = 0x1p-1073; break;
+  default: context.floor = 0x1p-126;
   }
   if (problem.allow_tf32 && problem.dtype == DType::float32)
     context.tf32 = 0x1p-10;

@@ -23,6 +23,7 @@ using OracleInputs = std::vector<std::span<const std::byte>>;
 // Catalogue operations only. `points` are flat element indices of the given output buffer,
 // ascending; consecutive points are cheapest together.
 Result<std::vector<Expected>> expected_values(const Problem& problem, const OracleInputs& inputs,
-                                              std::size_t output, std::span<const std::int64_t> points);
+                                              std::size_t output,
+                                              std::span<const std::int64_t> points);
 
 } // namespace kernevo

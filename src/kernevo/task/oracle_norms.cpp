@@ -38,9 +38,8 @@ Moments moments(const OracleContext& context, const Reader& x, std::int64_t span
     deviations += (x[start + i] - m.mean) * (x[start + i] - m.mean);
   const double variance = deviations / n;
   // Both the two-pass form and mean(x^2) - mean^2 are honest: the latter cancels.
-  const double variance_error =
-      growth(n) * context.u_sum * (squares / n + m.mean * m.mean) +
-      2.0 * std::abs(m.mean) * m.mean_error + m.mean_error * m.mean_error;
+  const double variance_error = growth(n) * context.u_sum * (squares / n + m.mean * m.mean) +
+                                2.0 * std::abs(m.mean) * m.mean_error + m.mean_error * m.mean_error;
   m.scale = 1.0 / std::sqrt(variance + eps);
   m.scale_error = 0.5 * variance_error / (variance + eps) + context.fast;
   return m;
@@ -54,9 +53,9 @@ struct Affine {
 Expected normalise(const OracleContext& context, const Moments& m, double x, Affine affine) {
   const double slope = std::abs(affine.gamma) * m.scale;
   const double normalised = (x - m.mean) * m.scale * affine.gamma;
-  const double error = slope * (m.mean_error + 4.0 * context.u_sum * (std::abs(x) + std::abs(m.mean))) +
-                       std::abs(normalised) * m.scale_error +
-                       4.0 * context.u_sum * std::abs(affine.beta);
+  const double error =
+      slope * (m.mean_error + 4.0 * context.u_sum * (std::abs(x) + std::abs(m.mean))) +
+      std::abs(normalised) * m.scale_error + 4.0 * context.u_sum * std::abs(affine.beta);
   return finish(context, {normalised + affine.beta, error});
 }
 

@@ -32,7 +32,7 @@ struct OracleContext {
   bool integers = false;         // exact arithmetic modulo 2^64, wrapped to the result type
   double u_result = 0;           // one rounding to the result type
   double u_sum = 0;              // one rounding in the accumulator an honest kernel uses
-  double fast = 0; // relative error of the fast forms of exp, log, division and square root
+  double fast = 0;  // relative error of the fast forms of exp, log, division and square root
   double floor = 0; // what flushing denormals, or rounding among them, may cost
   double tf32 = 0;  // relative error of products with TF32 operands, when allowed
 
@@ -51,7 +51,9 @@ struct Estimate {
 };
 
 // How rounding errors of n additions grow when they are independent, with room to spare.
-inline double growth(double n) { return 4.0 + 2.0 * std::sqrt(n); }
+inline double growth(double n) {
+  return 4.0 + 2.0 * std::sqrt(n);
+}
 
 // A sum in float64 that remembers how hard it is. Partial sums of independent terms stay near
 // |sum| + a few deviations whatever the order of summation, which bounds what each rounding costs;

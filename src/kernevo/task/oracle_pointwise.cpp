@@ -6,8 +6,12 @@
 namespace kernevo {
 namespace {
 
-double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
-double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+double sigmoid(double x) {
+  return 1.0 / (1.0 + std::exp(-x));
+}
+double softplus(double x) {
+  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+}
 
 double gelu_tanh(double x) {
   const double inner = std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x);
@@ -16,7 +20,8 @@ double gelu_tanh(double x) {
 
 // The function's own error: `fast` is that of exp and division with fast maths, arguments
 // included. Functions with a cancellation in the usual formula get it as an absolute error.
-Estimate transcendental(const OracleContext& context, const std::string& f, double x, double alpha) {
+Estimate transcendental(const OracleContext& context, const std::string& f, double x,
+                        double alpha) {
   const double fast = context.fast;
   const double size = std::abs(x);
   if (f == "gelu")
@@ -40,11 +45,13 @@ Estimate transcendental(const OracleContext& context, const std::string& f, doub
   if (f == "softplus")
     return {softplus(x), 2.0 * fast * (1.0 + softplus(x) + size * sigmoid(x))};
   if (f == "mish")
-    return {x * std::tanh(softplus(x)), 4.0 * fast * size * (1.0 + size * sigmoid(x) * sigmoid(-x))};
+    return {x * std::tanh(softplus(x)),
+            4.0 * fast * size * (1.0 + size * sigmoid(x) * sigmoid(-x))};
   if (f == "hardswish")
     return {x * std::clamp(x + 3.0, 0.0, 6.0) / 6.0, fast * size};
   if (f == "leaky_relu")
-    return x > 0 ? Estimate{x, 0.0} : Estimate{alpha * x, 2.0 * context.u_sum * std::abs(alpha * x)};
+    return x > 0 ? Estimate{x, 0.0}
+                 : Estimate{alpha * x, 2.0 * context.u_sum * std::abs(alpha * x)};
   if (f == "elu")
     return x > 0 ? Estimate{x, 0.0}
                  : Estimate{alpha * std::expm1(x),
@@ -91,8 +98,8 @@ double float_exact(const std::string& f, double x) {
 Expected unary(const OracleContext& context, const Reader& x, double alpha, std::int64_t i) {
   const std::string& f = context.op.function;
   if (context.integers)
-    return finish_integer(context, static_cast<std::uint64_t>(
-                                       integer_unary(f, static_cast<std::int64_t>(x[i]))));
+    return finish_integer(
+        context, static_cast<std::uint64_t>(integer_unary(f, static_cast<std::int64_t>(x[i]))));
   if (is_exact(f))
     return finish_exact(context, float_exact(f, x[i]), f != "copy");
   if (f == "square")
@@ -107,8 +114,8 @@ Expected binary(const OracleContext& context, const Reader& left, const Reader& 
   const double b = right[i];
   if (context.integers)
     return finish_integer(context,
-                          static_cast<std::uint64_t>(integer_binary(
-                              f, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b))));
+                          static_cast<std::uint64_t>(integer_binary(f, static_cast<std::int64_t>(a),
+                                                                    static_cast<std::int64_t>(b))));
   if (is_exact(f))
     return finish_exact(context, f == "maximum" ? std::fmax(a, b) : std::fmin(a, b), true);
   if (f == "add")
@@ -170,8 +177,8 @@ std::vector<Expected> expected_pointwise(const OracleContext& context, Points po
     const Reader y = context.reader("y");
     const double alpha = context.scalar("alpha");
     for (const std::int64_t i : points)
-      results.push_back(finish(context, {alpha * x[i] + y[i], 2.0 * context.u_sum *
-                                                                  std::abs(alpha * x[i])}));
+      results.push_back(
+          finish(context, {alpha * x[i] + y[i], 2.0 * context.u_sum * std::abs(alpha * x[i])}));
     break;
   }
   case Family::bias: {

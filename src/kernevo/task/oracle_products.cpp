@@ -44,8 +44,8 @@ std::vector<Expected> matmul(const OracleContext& context, Points points) {
     const std::int64_t column = point % columns;
     const std::int64_t a_start = batch * rows * length;
     const std::int64_t b_start = batch * length * columns;
-    const Walk left = context.op.transposed_a ? Walk{a, a_start + row, rows}
-                                              : Walk{a, a_start + row * length, 1};
+    const Walk left =
+        context.op.transposed_a ? Walk{a, a_start + row, rows} : Walk{a, a_start + row * length, 1};
     const Walk right = context.op.transposed_b ? Walk{b, b_start + column * length, 1}
                                                : Walk{b, b_start + column, columns};
     Sum sum;

@@ -115,8 +115,9 @@ std::vector<Expected> pool(const OracleContext& context, Points points) {
   results.reserve(points.size());
   for (const std::int64_t point : points) {
     const Window columns = window(point % out_width, width, kernel, stride, padding);
-    const Window rows = two ? window(point / out_width % out_height, height, kernel, stride, padding)
-                            : Window{0, 1};
+    const Window rows =
+        two ? window(point / out_width % out_height, height, kernel, stride, padding)
+            : Window{0, 1};
     const std::int64_t plane = point / (out_width * out_height) * height * width;
     Sum sum;
     double best = -std::numeric_limits<double>::infinity();

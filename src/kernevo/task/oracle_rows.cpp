@@ -88,10 +88,10 @@ std::vector<Expected> expected_attention(const OracleContext& context, Points po
   const bool causal = context.dim("causal") != 0;
   const double scale = 1.0 / std::sqrt(static_cast<double>(head));
   // Tensor-core kernels store the weights in the task's type before the second product.
-  const double stored_weights = context.problem.dtype == DType::float16 ||
-                                        context.problem.dtype == DType::bfloat16
-                                    ? unit_roundoff(context.problem.dtype)
-                                    : 0.0;
+  const double stored_weights =
+      context.problem.dtype == DType::float16 || context.problem.dtype == DType::bfloat16
+          ? unit_roundoff(context.problem.dtype)
+          : 0.0;
   std::vector<Expected> results;
   results.reserve(points.size());
   std::int64_t row = -1;
@@ -120,8 +120,8 @@ std::vector<Expected> expected_attention(const OracleContext& context, Points po
       double sum = 0;
       double weighted_error = 0;
       for (std::size_t j = 0; j < weights.size(); ++j) {
-        errors[j] += context.fast * (1.0 + largest - weights[j]) +
-                     4.0 * context.u_sum * std::abs(largest);
+        errors[j] +=
+            context.fast * (1.0 + largest - weights[j]) + 4.0 * context.u_sum * std::abs(largest);
         weights[j] = std::exp(weights[j] - largest);
         sum += weights[j];
         weighted_error += weights[j] * errors[j];

@@ -33,8 +33,8 @@ void input_extent(Dims& dims, const char* name, const std::string& window) {
     return;
   const std::int64_t stride = dims.at("stride");
   const std::int64_t remainder = found->second > 1 ? (stride - 1) / 2 : 0;
-  found->second = std::max<std::int64_t>(
-      1, (found->second - 1) * stride + dims.at(window) - 2 * dims.at("padding") + remainder);
+  found->second = std::max<std::int64_t>(1, (found->second - 1) * stride + dims.at(window) -
+                                                2 * dims.at("padding") + remainder);
 }
 
 void adapt_edge(const Operation& op, Dims& dims) {
@@ -47,7 +47,8 @@ void adapt_edge(const Operation& op, Dims& dims) {
   if (op.family == Family::conv) {
     const std::int64_t groups = dims.at("groups");
     for (const char* name : {"C", "K"})
-      dims[name] = (groups > kManyGroups ? std::min<std::int64_t>(dims[name], 2) : dims[name]) * groups;
+      dims[name] =
+          (groups > kManyGroups ? std::min<std::int64_t>(dims[name], 2) : dims[name]) * groups;
     for (const char* name : {"L", "H"})
       input_extent(dims, name, "R");
     input_extent(dims, "W", "S");
@@ -74,7 +75,9 @@ std::int64_t halve(std::int64_t value, std::int64_t unit) {
   return multiple * unit < value ? multiple * unit : value;
 }
 
-std::int64_t unit_of(std::int64_t value) { return std::gcd(value, kLargestUnit); }
+std::int64_t unit_of(std::int64_t value) {
+  return std::gcd(value, kLargestUnit);
+}
 
 std::int64_t largest_buffer(const Task& task, const Dims& dims) {
   const auto problem = make_problem(task, ShapeCase{"", dims, 1.0, std::nullopt, false});
@@ -203,9 +206,8 @@ std::vector<ShapeCase> small_shapes(const Task& task) {
           sizes.push_back(value);
       shape.id = row_id(sizes);
     }
-    const bool seen = std::any_of(cases.begin(), cases.end(), [&](const ShapeCase& other) {
-      return other.dims == shape.dims;
-    });
+    const bool seen = std::any_of(cases.begin(), cases.end(),
+                                  [&](const ShapeCase& other) { return other.dims == shape.dims; });
     if (!seen)
       cases.push_back(std::move(shape));
     if (cases.size() == kMostSmallShapes)
