@@ -27,6 +27,14 @@ inline bool raise_to(Clock* into, const Clock* from, std::size_t count) {
   return rose != 0;
 }
 
+inline bool covers(const ClockVector& all, const ClockVector& part) {
+  Clock missing = 0;
+  for (std::size_t i = 0; i < part.size(); ++i)
+    missing |= static_cast<Clock>(part[i] > all[i]);
+  return missing == 0;
+}
+
+// Copies before it changes what others share.
 inline bool merge(SharedClocks& into, const SharedClocks& from) {
   if (!from || from == into)
     return false;
@@ -34,8 +42,15 @@ inline bool merge(SharedClocks& into, const SharedClocks& from) {
     into = from;
     return true;
   }
-  if (into.use_count() > 1)
+  if (into.use_count() > 1) {
+    if (covers(*into, *from))
+      return false;
+    if (covers(*from, *into)) {
+      into = from;
+      return true;
+    }
     into = std::make_shared<ClockVector>(*into);
+  }
   return raise_to(into->data(), from->data(), from->size());
 }
 
@@ -63,8 +78,8 @@ struct SyncPoint {
 // makes more work look ordered, never less.
 class GridClocks {
 public:
-  static constexpr std::uint64_t kMostComponents = 2048;
-  static constexpr std::uint64_t kMostSyncBytes = std::uint64_t{128} << 20U;
+  static constexpr std::uint64_t kMostComponents = 512;
+  static constexpr std::uint64_t kMostSyncBytes = std::uint64_t{16} << 20U;
 
   GridClocks(std::uint64_t blocks, std::uint32_t warps)
       : warps_(warps),

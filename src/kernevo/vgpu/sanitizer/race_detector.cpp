@@ -12,8 +12,6 @@
 namespace kernevo::vgpu {
 namespace {
 
-// Cells of global memory at 64 bytes a granule: 8 Mi granules, or 32 MiB of touched float32.
-constexpr std::uint64_t kCellBytes = std::uint64_t{512} << 20U;
 // Strong accesses synchronise through chunks of this size, so that a packed flag and value meet
 // whichever part is read.
 constexpr std::uint64_t kChunk = 8;
@@ -67,10 +65,11 @@ bool already_published(SyncPoint& point, std::uint64_t name, Clock clock, std::u
 } // namespace
 
 struct RaceDetector::State {
-  State(std::uint64_t blocks, std::uint32_t warps, std::uint32_t granule_bytes)
+  State(std::uint64_t blocks, std::uint32_t warps, std::uint32_t granule_bytes,
+        std::uint64_t cell_bytes)
       : warps_per_block(std::max(warps, 1U)), granule(std::max(granule_bytes, 1U)),
         granule_shift(static_cast<unsigned>(std::countr_zero(granule))),
-        clocks(std::max<std::uint64_t>(blocks, 1), warps_per_block) {}
+        clocks(std::max<std::uint64_t>(blocks, 1), warps_per_block), budget(cell_bytes) {}
 
   std::uint32_t warps_per_block;
   std::uint32_t granule;
@@ -83,7 +82,7 @@ struct RaceDetector::State {
   std::unordered_map<std::uint64_t, CellRegion> regions;
   std::uint64_t recent_region_id = 0;
   CellRegion* recent_region = nullptr;
-  std::uint64_t budget = kCellBytes;
+  std::uint64_t budget;
   std::uint64_t untracked = 0;
 
   LiveBlock& begin(std::uint32_t block, std::uint64_t shared_bytes);
@@ -318,8 +317,8 @@ void RaceDetector::State::learn_global(LiveBlock& here, std::uint32_t warp,
 }
 
 RaceDetector::RaceDetector(std::uint64_t blocks_in_grid, std::uint32_t warps_per_block,
-                           std::uint32_t granule)
-    : state_(std::make_unique<State>(blocks_in_grid, warps_per_block, granule)) {}
+                           std::uint32_t granule, std::uint64_t cell_bytes)
+    : state_(std::make_unique<State>(blocks_in_grid, warps_per_block, granule, cell_bytes)) {}
 
 RaceDetector::~RaceDetector() = default;
 

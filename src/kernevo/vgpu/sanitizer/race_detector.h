@@ -6,8 +6,8 @@
 // blames a correct program. A write that leaves memory as it was disturbs nobody.
 //
 // Memory and time are bounded, always on the side of silence: of three or more unordered readers
-// two are remembered; past 512 MiB of cells further global memory is not followed (untracked());
-// grids of more than 2048 warps, and more strong addresses than fit 128 MiB, share clocks, which
+// two are remembered; past `cell_bytes` further global memory is not followed (untracked());
+// grids of more than 512 warps, and more strong addresses than fit 16 MiB, share clocks, which
 // makes more accesses look ordered. One thread at a time may use a detector.
 #pragma once
 
@@ -38,8 +38,10 @@ struct Race {
 class RaceDetector {
 public:
   // Granule: the largest power of two (1..16) that divides every access the module makes; the
-  // detector keeps one cell per granule.
-  RaceDetector(std::uint64_t blocks_in_grid, std::uint32_t warps_per_block, std::uint32_t granule);
+  // detector keeps one cell per granule. `cell_bytes`: the most the cells of global memory may
+  // take, at 64 bytes a granule; the default follows 32 MiB of float32.
+  RaceDetector(std::uint64_t blocks_in_grid, std::uint32_t warps_per_block, std::uint32_t granule,
+               std::uint64_t cell_bytes = std::uint64_t{512} << 20U);
   ~RaceDetector();
 
   // A block starts or ends (its shared-memory cells are dropped).
