@@ -47,8 +47,11 @@ TypeSet type_set(std::string_view name) {
     return integers;
   if (name == "int8")
     return integers8;
+  static const TypeSet memory = bits | integers8 | set_of({Type::b8, Type::f32, Type::f64});
   if (name == "memory")
-    return bits | integers8 | set_of({Type::b8, Type::f32, Type::f64, Type::b128});
+    return memory;
+  if (name == "memory32")
+    return memory & ~set_of({Type::b64, Type::u64, Type::s64, Type::f64});
   const std::optional<Type> type = find_type(name);
   assert(type && "instruction table: unknown type");
   return type ? bit(*type) : 0;

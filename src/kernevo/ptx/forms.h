@@ -22,7 +22,7 @@ namespace kernevo::ptx {
 //                capital D and S also take wider integer registers (ld, st, cvt)
 //              d4.f32: a vector of four; dv0: as wide as the mnemonic says
 //              d0|pred two destinations; d0|pred? the second may be missing
-//              n predicate that may be negated, a address, i integer literal, p pointer-sized
+//              n predicate, a address, i integer literal, p pointer-sized
 //              source u m  the two sides of mov: also vectors that pack or unpack, and symbols (m)
 //              l label, t label of a table, c the three or four operands of call
 //              '?' at the end = may be missing
@@ -43,7 +43,7 @@ struct OperandRule {
   enum class Role : std::uint8_t {
     destination,
     source,
-    predicate, // source, may be negated
+    predicate,
     address,
     literal,
     pointer,

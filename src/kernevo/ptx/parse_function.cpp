@@ -106,7 +106,8 @@ bool Parser::function(bool is_entry, bool is_extern) {
     const bool fresh = parameter.space == Space::reg
                            ? body.scopes.declare_register(names[i].text, parameter.type)
                            : body.scopes.declare_variable(
-                                 names[i].text, body.scopes.make_unique(names[i].text, false));
+                                 names[i].text, body.scopes.make_unique(names[i].text, false),
+                                 Space::param, is_entry);
     if (!fresh)
       return error(names[i], fmt::format("{} is declared twice", shown(names[i])));
   }
@@ -147,7 +148,16 @@ bool Parser::close_block() {
       body_->function.branch_targets[pending.table][pending.operand] = std::move(found.label);
       continue;
     }
-    Operand& operand = body_->function.instructions[pending.instruction].operands[pending.operand];
+    Instruction& user = body_->function.instructions[pending.instruction];
+    Operand& operand = user.operands[pending.operand];
+    const bool takes_label = user.opcode == Opcode::bra || user.opcode == Opcode::brx_idx ||
+                             (user.opcode == Opcode::call && pending.operand == 3);
+    if (!takes_label) {
+      Token at;
+      at.line = pending.line;
+      at.column = pending.column;
+      return error(at, fmt::format("label '{}' cannot be used as a value", pending.name));
+    }
     (pending.element < 0 ? operand : operand.elements[static_cast<std::size_t>(pending.element)])
         .name = std::move(found.label);
   }
@@ -279,7 +289,7 @@ bool Parser::local_variables(Space space) {
     const bool taken =
         variable_index_.contains(variable.name) || function_index_.contains(variable.name);
     variable.name = body_->scopes.make_unique(declaration.name.text, taken);
-    if (!body_->scopes.declare_variable(declaration.name.text, variable.name))
+    if (!body_->scopes.declare_variable(declaration.name.text, variable.name, variable.space))
       return error(declaration.name, fmt::format("{} is declared twice", shown(declaration.name)));
     body_->function.variables.push_back(std::move(variable));
   } while (accept(','));

@@ -94,7 +94,7 @@ bool Parser::named(Operand& into, std::uint32_t index, std::int32_t element) {
     into.kind = Operand::Kind::sink;
     return true;
   }
-  if (const auto local = body_->scopes.find(token.text)) {
+  if (const LocalName* local = body_->scopes.find(token.text)) {
     if (local->kind == LocalName::Kind::reg) {
       if (current_.kind == Token::Kind::dotted)
         return error(current_, "vector registers and byte selectors are not supported",
@@ -112,6 +112,27 @@ bool Parser::named(Operand& into, std::uint32_t index, std::int32_t element) {
   return symbol(into, token, index, element);
 }
 
+// A variable named in an address must be where the instruction looks.
+bool Parser::in_right_space(const Token& symbol, std::uint32_t index) {
+  const Instruction& made = body_->instruction;
+  const Space wanted = made.opcode == Opcode::cp_async && index == 1 ? made.space2 : made.space;
+  Space actual = Space::generic;
+  bool read_only = false;
+  if (const LocalName* local = body_->scopes.find(symbol.text)) {
+    actual = local->space;
+    read_only = local->read_only;
+  } else if (const auto found = variable_index_.find(std::string(symbol.text));
+             found != variable_index_.end()) {
+    actual = module_.variables[found->second].space;
+  }
+  if (wanted != Space::generic && actual != Space::generic && wanted != actual)
+    return error(symbol, fmt::format("{} is in .{}, not in .{}", shown(symbol), name_of(actual),
+                                     name_of(wanted)));
+  if (read_only && made.opcode == Opcode::st)
+    return error(symbol, fmt::format("the kernel's parameter {} cannot be written", shown(symbol)));
+  return true;
+}
+
 bool Parser::address(Operand& into, std::uint32_t index) {
   advance();
   into.kind = Operand::Kind::address;
@@ -122,6 +143,8 @@ bool Parser::address(Operand& into, std::uint32_t index) {
       return false;
     if (base.kind != Operand::Kind::reg && base.kind != Operand::Kind::symbol)
       return error(at, fmt::format("{} cannot be an address", shown(at)));
+    if (base.kind == Operand::Kind::symbol && !in_right_space(at, index))
+      return false;
     if (!offset(into.offset))
       return false;
   } else {

@@ -102,6 +102,7 @@ private:
   bool instruction();
   bool operand(Operand& into, std::uint32_t index, std::int32_t element = -1);
   bool address(Operand& into, std::uint32_t index);
+  bool in_right_space(const Token& symbol, std::uint32_t index);
   bool elements(Operand& into, char close, std::uint32_t index);
   bool named(Operand& into, std::uint32_t index, std::int32_t element);
   bool special(Operand& into, const Token& token);

@@ -1,6 +1,7 @@
 #include "kernevo/ptx/scopes.h"
 
 #include <charconv>
+#include <optional>
 #include <utility>
 
 namespace kernevo::ptx {
@@ -86,12 +87,15 @@ bool Scopes::declare_registers(std::string_view prefix, std::uint64_t count, Typ
   return scopes_.back().ranges.emplace(prefix, Range{count, type}).second;
 }
 
-bool Scopes::declare_variable(std::string_view name, std::string unique) {
+bool Scopes::declare_variable(std::string_view name, std::string unique, Space space,
+                              bool read_only) {
   if (find_in(scopes_.back(), name) != nullptr || scopes_.back().labels.contains(name))
     return false;
   LocalName made;
   made.kind = LocalName::Kind::variable;
   made.unique = std::move(unique);
+  made.space = space;
+  made.read_only = read_only;
   scopes_.back().names.emplace(name, std::move(made));
   return true;
 }
@@ -101,11 +105,11 @@ bool Scopes::declare_label(std::string_view name, std::string unique) {
   return find_in(scope, name) == nullptr && scope.labels.emplace(name, std::move(unique)).second;
 }
 
-std::optional<LocalName> Scopes::find(std::string_view name) {
+const LocalName* Scopes::find(std::string_view name) {
   for (std::size_t i = scopes_.size(); i > 0; --i)
     if (const LocalName* found = find_in(scopes_[i - 1], name))
-      return *found;
-  return std::nullopt;
+      return found;
+  return nullptr;
 }
 
 std::string Scopes::make_unique(std::string_view name, bool taken) {

@@ -4,7 +4,6 @@
 #include "kernevo/ptx/module.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,7 +29,9 @@ struct LocalName {
   enum class Kind : std::uint8_t { reg, variable };
   Kind kind = Kind::reg;
   RegisterId reg = 0;
-  std::string unique; // of a variable
+  std::string unique; // of a variable, as are those below
+  Space space = Space::generic;
+  bool read_only = false; // parameter of an entry
 };
 
 class Scopes {
@@ -54,7 +55,8 @@ public:
   // False when this block already has the name.
   bool declare_register(std::string_view name, Type type);
   bool declare_registers(std::string_view prefix, std::uint64_t count, Type type);
-  bool declare_variable(std::string_view name, std::string unique);
+  bool declare_variable(std::string_view name, std::string unique, Space space,
+                        bool read_only = false);
   bool declare_label(std::string_view name, std::string unique);
   void wait_for(PendingName pending) { scopes_.back().pending.push_back(std::move(pending)); }
   // Whether the last name made to wait is this one.
@@ -64,7 +66,7 @@ public:
   }
 
   // A register gets its id when it is first named: a range of millions costs nothing.
-  std::optional<LocalName> find(std::string_view name);
+  const LocalName* find(std::string_view name); // until the next declaration
   // A name no other variable or label of this function has.
   std::string make_unique(std::string_view name, bool taken);
 

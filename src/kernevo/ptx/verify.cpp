@@ -117,7 +117,7 @@ private:
     switch (rule.role) {
     case Role::destination: return destination(rule, operand);
     case Role::source: return source(rule, operand);
-    case Role::predicate: return value(operand, Type::pred, false, true);
+    case Role::predicate: return value(operand, Type::pred, false);
     case Role::address: return address(operand);
     case Role::literal:
       return operand.kind == Kind::integer ? std::nullopt
@@ -161,10 +161,9 @@ private:
   Problem each_element(const OperandRule& rule, const Operand& operand, Check check) {
     const int wanted = elements_of(rule);
     if (operand.kind != Kind::vector) {
-      // A vector of one may drop its braces.
-      if (wanted <= 1)
+      if (wanted == 0)
         return check(operand);
-      return wrong(fmt::format("a vector of {} registers is needed", wanted));
+      return wrong(fmt::format("a vector of {} is needed, in braces", wanted));
     }
     if (wanted == 0)
       return wrong("a vector cannot stand here");
@@ -194,26 +193,28 @@ private:
 
   Problem source(const OperandRule& rule, const Operand& operand) {
     const Type type = type_of_rule(rule);
-    return each_element(rule, operand, [&](const Operand& element) {
-      return value(element, type, rule.wider, false);
-    });
+    return each_element(rule, operand,
+                        [&](const Operand& element) { return value(element, type, rule.wider); });
   }
 
-  Problem value(const Operand& operand, Type type, bool wider, bool may_negate) const {
+  Problem value(const Operand& operand, Type type, bool wider) const {
     switch (operand.kind) {
     case Kind::reg:
-      if (operand.negated && !may_negate)
-        return wrong("this operand cannot be negated with '!'");
+      if (operand.negated && type != Type::pred)
+        return wrong("only a predicate can be negated with '!'");
       return register_fits(operand, type, wider);
     case Kind::special: {
+      if (instruction_.opcode != Opcode::mov && instruction_.opcode != Opcode::cvt)
+        return wrong("a special register can only be read by mov and cvt");
       const Type special = type_of(operand.special);
-      if (agree(type, special) || (special == Type::u64 && type == Type::u32))
+      if (agree(type, special) ||
+          (bits_of(type) < bits_of(special) && !is_float(type) && type != Type::pred))
         return std::nullopt;
       return wrong(fmt::format("the special register is .{}, but .{} is needed", name_of(special),
                                name_of(type)));
     }
     case Kind::integer:
-      if (is_float(type) && bits_of(type) > 16)
+      if (is_float(type))
         return wrong(fmt::format("an integer literal cannot be .{}", name_of(type)));
       return std::nullopt;
     case Kind::real32:
@@ -248,7 +249,7 @@ private:
     if (operand.kind != Kind::reg)
       return wrong("a register with an address is needed");
     const bool wide = bits_of(registers_[operand.reg].type) == 64;
-    return value(operand, wide ? Type::u64 : Type::u32, false, false);
+    return value(operand, wide ? Type::u64 : Type::u32, false);
   }
 
   // mov.b64 {lo, hi}, %rd1 and mov.b64 %rd1, {lo, hi}.
@@ -259,7 +260,7 @@ private:
                  ? std::nullopt
                  : wrong(fmt::format("an address cannot be .{}", name_of(type)));
     if (operand.kind != Kind::vector)
-      return is_destination ? written(operand, type, false) : value(operand, type, false, false);
+      return is_destination ? written(operand, type, false) : value(operand, type, false);
     if (!is_bits(type))
       return wrong("only .b16, .b32, .b64 and .b128 move vectors");
     const std::size_t count = operand.elements.size();
@@ -272,7 +273,7 @@ private:
                                             : Type::b8;
     for (const Operand& element : operand.elements) {
       Problem problem = is_destination ? written(element, element_type, false)
-                                       : value(element, element_type, false, false);
+                                       : value(element, element_type, false);
       if (problem)
         return problem;
     }
@@ -292,6 +293,20 @@ Problem verify_literals(std::string_view text, const Instruction& instruction) {
     const bool legal = size == 16 || (instruction.has(Mod::ca) && (size == 4 || size == 8));
     if (!legal)
       return OperandProblem{fmt::format("'{}' cannot copy {} bytes at once", text, size), 2};
+  }
+  const bool is_barrier =
+      instruction.opcode == Opcode::bar_sync || instruction.opcode == Opcode::bar_arrive ||
+      instruction.opcode == Opcode::barrier_sync || instruction.opcode == Opcode::barrier_arrive;
+  if (is_barrier) {
+    const Operand& barrier = instruction.operands[0];
+    if (barrier.kind == Kind::integer && barrier.bits > 15)
+      return OperandProblem{fmt::format("'{}': there is no barrier {}, only 0 to 15", text,
+                                        static_cast<std::int64_t>(barrier.bits)),
+                            0};
+    if (instruction.operands.size() > 1 && instruction.operands[1].kind == Kind::integer &&
+        instruction.operands[1].bits % 32 != 0)
+      return OperandProblem{
+          fmt::format("'{}': the number of threads must be a multiple of 32", text), 1};
   }
   if (instruction.opcode == Opcode::lop3 && instruction.operands[4].bits > 255)
     return OperandProblem{fmt::format("'{}': the look-up table must be 0 to 255", text), 4};
