@@ -43,6 +43,7 @@ std::vector<ShapeCase> small_shapes(const Task& task);
 struct Starter {
   std::string task_yaml;
   std::string kernel_source;
+  std::string kernel_file; // the name the task file expects the kernel under, beside it
 };
 Result<Starter> make_starter(const std::string& operation, DType dtype, const std::string& gpu);
 

@@ -222,8 +222,11 @@ TEST_F(Hostile, CyclicAlias) {
 }
 
 TEST_F(Hostile, DeepNesting) {
-  EXPECT_THAT(error_of(std::string(1 << 19, '[')), HasSubstr("nested more than 16 levels"));
-  EXPECT_THAT(error_of("a: " + std::string(1 << 18, '{')), HasSubstr("nested more than 16 levels"));
+  EXPECT_THAT(error_of(std::string(1 << 19, '[')), HasSubstr("task.yaml:1:1: a key must be"));
+  EXPECT_THAT(error_of("a: " + std::string(40, '[') + std::string(40, ']')),
+              HasSubstr("nested more than 16 levels"));
+  EXPECT_THAT(error_of("a: " + std::string(1 << 18, '{')),
+              HasSubstr("task.yaml:1:5: a key must be"));
   std::string ladder;
   for (int i = 0; i < 700; ++i)
     ladder += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
@@ -243,7 +246,7 @@ TEST_F(Hostile, FloodOfValues) {
 
 TEST_F(Hostile, LongWordsAndExpressions) {
   const std::string word(900'000, 'x');
-  EXPECT_THAT(error_of(word + ": 1\n"), HasSubstr("task.yaml:1:1"));
+  EXPECT_THAT(error_of(word + ": 1\n"), HasSubstr("task.yaml:1:900001: not valid YAML"));
   EXPECT_THAT(error_of("op_name: " + word + "\n"), HasSubstr("is not in the catalogue"));
   EXPECT_THAT(error_of("op_name: matmul\ndtype: float32\nshapes: [[2,2,2]]\nwork: {flops: \"" +
                        std::string(500'000, '(') + "\"}\n"),

@@ -1,0 +1,15 @@
+// One thread per element of y.
+// @launch {{launch}}
+{{types}}
+extern "C" __global__ void {{name}}({{parameters}}) {
+  long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= static_cast<long long>(OUTER) * INNER)
+    return;
+  const Element* line = x + i / INNER * R * INNER + i % INNER;
+  Acc a = static_cast<Acc>(line[0]);
+  for (int r = 1; r < R; ++r) {
+    Acc b = static_cast<Acc>(line[static_cast<long long>(r) * INNER]);
+    a = {{expression}};
+  }
+  y[i] = static_cast<Out>({{result}});
+}
