@@ -197,7 +197,7 @@ bool complete_all_copies(Warp& warp, LaneMask lanes) {
 }
 
 std::span<const FamilyEntry> async_families() {
-  static constexpr std::array kFamilies = {
+  static constexpr std::array families = {
       FamilyEntry{ptx::Opcode::cp_async, lower_copy},
       FamilyEntry{ptx::Opcode::cp_async_commit_group, lower_commit},
       FamilyEntry{ptx::Opcode::cp_async_wait_group, lower_wait_group},
@@ -213,7 +213,7 @@ std::span<const FamilyEntry> async_families() {
       FamilyEntry{ptx::Opcode::mbarrier_try_wait, lower_mbarrier_wait},
       FamilyEntry{ptx::Opcode::mbarrier_pending_count, lower_mbarrier_pending_count},
   };
-  return kFamilies;
+  return families;
 }
 
 } // namespace kernevo::vgpu::ops

@@ -8,7 +8,7 @@ namespace kernevo::vgpu::ops {
 
 std::optional<MatrixShape> matrix_shape(const ptx::Instruction& instruction) {
   using ptx::Mod;
-  static constexpr std::pair<Mod, MatrixShape> kShapes[] = {
+  static constexpr std::pair<Mod, MatrixShape> shapes[] = {
       {Mod::m8n8k4, {8, 8, 4}},       {Mod::m8n8k16, {8, 8, 16}},
       {Mod::m8n8k32, {8, 8, 32}},     {Mod::m8n8k128, {8, 8, 128}},
       {Mod::m16n8k4, {16, 8, 4}},     {Mod::m16n8k8, {16, 8, 8}},
@@ -18,7 +18,7 @@ std::optional<MatrixShape> matrix_shape(const ptx::Instruction& instruction) {
       {Mod::m16n16k8, {16, 16, 8}},   {Mod::m8n32k16, {8, 32, 16}},
       {Mod::m32n8k16, {32, 8, 16}},
   };
-  for (const auto& [modifier, shape] : kShapes)
+  for (const auto& [modifier, shape] : shapes)
     if (instruction.has(modifier))
       return shape;
   return std::nullopt;
@@ -69,7 +69,7 @@ bool whole_warp(const Op& op, Warp& warp, LaneMask active) {
 }
 
 std::span<const FamilyEntry> matrix_families() {
-  static constexpr std::array kFamilies = {
+  static constexpr std::array families = {
       FamilyEntry{ptx::Opcode::mma, lower_mma},
       FamilyEntry{ptx::Opcode::wmma_mma, lower_mma},
       FamilyEntry{ptx::Opcode::wmma_load, lower_wmma_load},
@@ -78,7 +78,7 @@ std::span<const FamilyEntry> matrix_families() {
       FamilyEntry{ptx::Opcode::stmatrix, lower_stmatrix},
       FamilyEntry{ptx::Opcode::movmatrix, lower_movmatrix},
   };
-  return kFamilies;
+  return families;
 }
 
 } // namespace kernevo::vgpu::ops

@@ -23,6 +23,11 @@ struct QuadProduct : Detail {
   Slots a, b, c, d;
 };
 
+std::size_t flat(const MatrixPosition& at, int width) {
+  const int index = at.row * width + at.column;
+  return static_cast<std::size_t>(index);
+}
+
 // Element i of a lane in registers that pack two halves each.
 std::uint16_t& half_at(Warp& warp, const Slots& slots, int lane, int i) {
   return warp.lanes<std::uint16_t>(slots[static_cast<std::size_t>(i) / 2])[2 * lane + i % 2];
@@ -43,16 +48,14 @@ void run_quad(const Op& op, Warp& warp, LaneMask active) {
     for (int i = 0; i < 4; ++i) {
       const MatrixPosition in_a = quad_position_in_a(product.a_row, lane, i);
       const MatrixPosition in_b = quad_position_in_b(product.b_row, lane, i);
-      a[quad][static_cast<std::size_t>(in_a.row * 4 + in_a.column)] =
-          half_to_float(half_at(warp, product.a, lane, i));
-      b[quad][static_cast<std::size_t>(in_b.row * 8 + in_b.column)] =
-          half_to_float(half_at(warp, product.b, lane, i));
+      a[quad][flat(in_a, 4)] = half_to_float(half_at(warp, product.a, lane, i));
+      b[quad][flat(in_b, 8)] = half_to_float(half_at(warp, product.b, lane, i));
     }
     for (int i = 0; i < 8; ++i) {
       const MatrixPosition at = quad_position_in_c(product.c_is_f32, lane, i);
-      sum[quad][static_cast<std::size_t>(at.row * 8 + at.column)] =
-          product.c_is_f32 ? static_cast<double>(float_at(warp, product.c, lane, i))
-                           : half_to_float(half_at(warp, product.c, lane, i));
+      sum[quad][flat(at, 8)] = product.c_is_f32
+                                   ? static_cast<double>(float_at(warp, product.c, lane, i))
+                                   : half_to_float(half_at(warp, product.c, lane, i));
     }
   }
   for (std::size_t quad = 0; quad < 4; ++quad)
@@ -60,8 +63,7 @@ void run_quad(const Op& op, Warp& warp, LaneMask active) {
   for (int lane = 0; lane < kWarpSize; ++lane)
     for (int i = 0; i < 8; ++i) {
       const MatrixPosition at = quad_position_in_c(product.d_is_f32, lane, i);
-      const double value = sum[static_cast<std::size_t>(quad_pair_of(lane))]
-                              [static_cast<std::size_t>(at.row * 8 + at.column)];
+      const double value = sum[static_cast<std::size_t>(quad_pair_of(lane))][flat(at, 8)];
       if (product.d_is_f32)
         float_at(warp, product.d, lane, i) = matrix::AccumulatorF32::encode(value);
       else

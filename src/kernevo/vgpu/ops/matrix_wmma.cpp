@@ -40,10 +40,13 @@ struct FragmentDetail : Detail {
   std::size_t distinct_registers = 0; // later ones repeat them
 };
 
-// The rule of wmma: base and rows (columns) are 16-byte aligned, so fragments move in vectors.
+// The rule of wmma: base and rows (columns) are 16-byte aligned, so fragments move in vectors. A
+// packed matrix of narrow rows cannot follow it.
 bool check_alignment(const Op& op, Warp& warp, const FragmentDetail& detail, int lane,
                      std::uint64_t base, std::uint64_t stride) {
-  if (base % 16 == 0 && stride * static_cast<std::uint64_t>(detail.element_bits) % 128 == 0)
+  const bool rows_aligned =
+      detail.stride == kNone || stride * static_cast<std::uint64_t>(detail.element_bits) % 128 == 0;
+  if (base % 16 == 0 && rows_aligned)
     return true;
   const std::string what = base % 16 != 0 ? "the matrix does not start at a multiple of 16 bytes"
                                           : "the leading dimension " + std::to_string(stride) +

@@ -386,7 +386,7 @@ Result<void> lower_elect(Lowering& lowering, const ptx::Instruction& instruction
 } // namespace
 
 std::span<const FamilyEntry> warp_families() {
-  static constexpr std::array kFamilies = {
+  static constexpr std::array families = {
       FamilyEntry{ptx::Opcode::shfl, lower_shuffle},
       FamilyEntry{ptx::Opcode::vote, lower_vote},
       FamilyEntry{ptx::Opcode::match_any, lower_match},
@@ -396,7 +396,7 @@ std::span<const FamilyEntry> warp_families() {
       FamilyEntry{ptx::Opcode::bar_warp_sync, lower_warp_barrier},
       FamilyEntry{ptx::Opcode::elect, lower_elect},
   };
-  return kFamilies;
+  return families;
 }
 
 } // namespace kernevo::vgpu::ops

@@ -125,9 +125,9 @@ struct AccumulatorS32 {
 };
 struct AccumulatorS32Saturated : AccumulatorS32 {
   static Element encode(Value value) {
-    constexpr Value kLow = std::numeric_limits<Element>::min();
-    constexpr Value kHigh = std::numeric_limits<Element>::max();
-    return static_cast<Element>(value < kLow ? kLow : value > kHigh ? kHigh : value);
+    constexpr Value low = std::numeric_limits<Element>::min();
+    constexpr Value high = std::numeric_limits<Element>::max();
+    return static_cast<Element>(value < low ? low : value > high ? high : value);
   }
 };
 

@@ -31,12 +31,12 @@ template <class T> T* lanes_of(std::byte* slot) {
 
 template <class Element>
 void gather_a(const MatrixShape& shape, RegisterFile registers, typename Element::Value* a) {
-  constexpr int kPer = Element::kPerRegister;
-  for (int r = 0; r < registers_of_a(shape, kPer); ++r) {
+  constexpr int per = Element::kPerRegister;
+  for (int r = 0; r < registers_of_a(shape, per); ++r) {
     const auto* lanes = lanes_of<typename Element::Register>(registers[r]);
     for (int lane = 0; lane < kLanes; ++lane) {
-      const MatrixPosition at = position_in_a(shape, kPer, lane, r);
-      for (int i = 0; i < kPer; ++i)
+      const MatrixPosition at = position_in_a(shape, per, lane, r);
+      for (int i = 0; i < per; ++i)
         a[at.row * shape.k + at.column + i] = Element::decode(lanes[lane], i);
     }
   }
@@ -44,12 +44,12 @@ void gather_a(const MatrixShape& shape, RegisterFile registers, typename Element
 
 template <class Element>
 void gather_b(const MatrixShape& shape, RegisterFile registers, typename Element::Value* b) {
-  constexpr int kPer = Element::kPerRegister;
-  for (int r = 0; r < registers_of_b(shape, kPer); ++r) {
+  constexpr int per = Element::kPerRegister;
+  for (int r = 0; r < registers_of_b(shape, per); ++r) {
     const auto* lanes = lanes_of<typename Element::Register>(registers[r]);
     for (int lane = 0; lane < kLanes; ++lane) {
-      const MatrixPosition at = position_in_b(shape, kPer, lane, r);
-      for (int i = 0; i < kPer; ++i)
+      const MatrixPosition at = position_in_b(shape, per, lane, r);
+      for (int i = 0; i < per; ++i)
         b[(at.row + i) * shape.n + at.column] = Element::decode(lanes[lane], i);
     }
   }
