@@ -53,11 +53,10 @@ std::vector<Finding> examine_toolchain() {
 }
 
 Finding examine_cache() {
-  const auto cache = probe_build_cache();
+  const auto cache = BuildCache::from_environment().probe();
   if (!cache)
-    return {"build cache", State::weak, format_error(cache.error()),
-            "set KERNEVO_CACHE to a folder you can write to"};
-  return {"build cache", State::good, cache->string(), ""};
+    return {"build cache", State::weak, cache.error().message, cache.error().fix};
+  return {"build cache", State::good, cache->empty() ? "off by setting" : cache->string(), ""};
 }
 
 Finding examine_gpus() {

@@ -99,6 +99,15 @@ Result<void> BuildCache::store(const std::string& key, const Build& build) const
   return {};
 }
 
+Result<fs::path> BuildCache::probe() const {
+  if (folder_.empty())
+    return folder_;
+  KERNEVO_CHECK(store("probe", Build{}));
+  std::error_code ignored;
+  fs::remove(entry("probe"), ignored);
+  return folder_;
+}
+
 void BuildCache::prune() const {
   struct Entry {
     fs::path path;

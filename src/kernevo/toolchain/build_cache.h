@@ -21,6 +21,8 @@ public:
   std::optional<Build> find(const std::string& key) const;
   // An error (a full disk, no permission) is for a warning, never for failing the build.
   Result<void> store(const std::string& key, const Build& build) const;
+  // The folder, after trying to write to it; empty when there is no cache by setting.
+  Result<std::filesystem::path> probe() const;
   // Removes the entries used longest ago until the folder is well below its limit.
   void prune() const;
 
