@@ -252,6 +252,15 @@ TEST(RaceDetector, SharedHistogram) {
     }
 }
 
+TEST(RaceDetector, APlainWriteRacesWithAVolatileReaderPastAVolatileWrite) {
+  Script s(1, 2);
+  s.shared({0, 1, 0}, Touch::load, 0, true);
+  s.shared({0, 0, 0}, Touch::store, 0, true);
+  EXPECT_TRUE(s.clean());
+  s.shared({0, 0, 0}, Touch::store, 0);
+  EXPECT_FALSE(s.clean());
+}
+
 // One-sided synchronisation.
 
 TEST(RaceDetector, ProducerConsumerPipeline) {
@@ -472,6 +481,17 @@ TEST(RaceDetector, StaysWithinItsMemory) {
   }
   // A page of 512 cells takes 32 KiB: 256 of the 2048 blocks found room.
   EXPECT_EQ(detector.untracked(), 2048U - 256U);
+}
+
+TEST(RaceDetector, AFreedRegionHasNoPast) {
+  // Room for one page only, so the budget must come back too.
+  RaceDetector detector(3, 1, 4, 32U << 10U);
+  for (std::uint32_t block = 0; block < 3; ++block) {
+    EXPECT_FALSE(detector.global_access({block, 0, 0, 1}, 9, 64, 0, 4, Touch::store, false, false));
+    detector.forget_region(9);
+  }
+  detector.forget_region(1234);
+  EXPECT_EQ(detector.untracked(), 0U);
 }
 
 TEST(RaceDetector, ManyAtomicAddressesInAHugeGrid) {

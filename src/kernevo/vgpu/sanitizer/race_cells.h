@@ -49,12 +49,17 @@ public:
       if (budget < cost)
         return nullptr;
       budget -= cost;
+      ++made_;
       pages_[page] = std::make_unique<std::array<Cell, kPageCells>>();
     }
     return &(*pages_[page])[index % kPageCells];
   }
 
+  // Taken from the budget so far.
+  std::uint64_t bytes() const { return made_ * kPageCells * sizeof(Cell); }
+
 private:
+  std::uint64_t made_ = 0;
   std::vector<std::unique_ptr<std::array<Cell, kPageCells>>> pages_;
 };
 

@@ -409,6 +409,15 @@ std::optional<Race> RaceDetector::global_access(const Actor& who, std::uint64_t 
   return race;
 }
 
+void RaceDetector::forget_region(std::uint64_t region) {
+  State& s = *state_;
+  if (const auto found = s.regions.find(region); found != s.regions.end()) {
+    s.budget += found->second.bytes();
+    s.regions.erase(found);
+    s.recent_region = nullptr;
+  }
+}
+
 void RaceDetector::warp_sync(std::uint32_t block, std::uint32_t warp) {
   State& s = *state_;
   WarpClocks& mine = s.block(block).warps[warp];

@@ -56,6 +56,9 @@ public:
                                     std::uint64_t region_bytes, std::uint64_t offset,
                                     std::uint32_t size, Touch touch, bool strong, bool same_value);
 
+  // The allocation was freed: whoever gets its memory next has nothing to do with its past.
+  void forget_region(std::uint64_t region);
+
   // Warp-level synchronisation among lanes of one warp (bar.warp.sync and every .sync intrinsic).
   void warp_sync(std::uint32_t block, std::uint32_t warp);
   // A barrier that these warps (bit set, warps 0..63) completed together: all before is ordered
