@@ -1,7 +1,5 @@
 #include "kernevo/ptx/forms.h"
 
-#include <array>
-
 namespace kernevo::ptx {
 namespace {
 
@@ -23,7 +21,7 @@ using Op = Opcode;
 #define ORDER "relaxed|acquire|release|acq_rel? " SCOPE "?"
 
 // Kept as a table, one row a form: longer than a file of code should be, but never read in full.
-constexpr std::array kRows = {
+constexpr FormRow kRows[] = {
     // integer and floating arithmetic
     FormRow{Op::add, "", "int", "", "", "d0 s0 s0"},
     FormRow{Op::add, "sat", "s32", "", "", "d0 s0 s0"},

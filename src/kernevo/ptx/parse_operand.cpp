@@ -31,6 +31,11 @@ const Mnemonic* Parser::decode(const Token& token) {
   const auto found = mnemonics_.find(token.text);
   if (found != mnemonics_.end())
     return &found->second;
+  constexpr std::size_t kLongestMnemonic = 200;
+  if (token.text.size() > kLongestMnemonic) {
+    error(token, fmt::format("unknown instruction {}", shown(token)), ErrorCode::unsupported);
+    return nullptr;
+  }
   Result<Mnemonic> decoded = decode_mnemonic(token.text, target_);
   if (!decoded) {
     error(token, decoded.error().message, decoded.error().code);
@@ -185,7 +190,7 @@ bool Parser::operand(Operand& into, std::uint32_t index, std::int32_t element) {
     into.kind = Operand::Kind::vector;
     return elements(into, '}', index);
   }
-  if (current_.is('!') && lexer_.peek() != '\0') {
+  if (current_.is('!')) {
     const Token at = current_;
     advance();
     if (current_.kind != Token::Kind::identifier)
