@@ -204,8 +204,10 @@ void in_space_handler(const Op& op, Warp& warp, LaneMask active) {
   const auto* a = warp.lanes<std::uint64_t>(op.a);
   LaneMask truth = 0;
   for_each_lane(active, [&](int lane) {
-    const bool inside =
-        space == Space::constant ? is_constant_address(warp, a[lane]) : in_space(a[lane], space);
+    // Constant memory lies among the global addresses but is a space of its own.
+    bool inside = in_space(a[lane], space);
+    if (space == Space::constant || (space == Space::global && inside))
+      inside = is_constant_address(warp, a[lane]) == (space == Space::constant);
     truth |= static_cast<LaneMask>(inside) << lane;
   });
   write_predicate(warp, op.d, truth, active);
