@@ -234,7 +234,11 @@ void allocate(WarpState& warp, const CallDetail& call, LaneMask active) {
 void release(WarpState& warp, const Op& op, const CallDetail& call, LaneMask active) {
   for_each_lane(active, [&](int lane) {
     const auto address = argument<std::uint64_t>(warp, call, 0, lane);
-    if (address != 0 && !warp.launch->memory->heap().free(address))
+    if (address == 0)
+      return;
+    if (warp.launch->races)
+      warp.launch->races->forget_region(address);
+    if (!warp.launch->memory->heap().free(address))
       warp.raise(FindingKind::out_of_bounds, op, lane,
                  fmt::format("free of {:#x}, which malloc did not return or which was freed before",
                              address));

@@ -38,9 +38,9 @@ class Parameters {
 public:
   template <class T> Parameters& add(T value) {
     static_assert(std::is_trivially_copyable_v<T>);
-    bytes_.resize((bytes_.size() + sizeof(T) - 1) / sizeof(T) * sizeof(T));
-    const auto* raw = reinterpret_cast<const std::byte*>(&value);
-    bytes_.insert(bytes_.end(), raw, raw + sizeof(T));
+    const std::size_t at = (bytes_.size() + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    bytes_.resize(at + sizeof(T));
+    std::memcpy(bytes_.data() + at, &value, sizeof(T));
     return *this;
   }
   std::vector<std::byte> bytes() const { return bytes_; }
