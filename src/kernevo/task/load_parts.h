@@ -1,6 +1,7 @@
 // The parts of a task file with a grammar of their own.
 #pragma once
 
+#include "kernevo/base/identifier.h"
 #include "kernevo/model/task.h"
 #include "kernevo/task/operation.h"
 #include "kernevo/task/yaml_fields.h"
@@ -25,8 +26,6 @@ struct ShapeGrammar {
 
 Result<std::vector<PlacedShape>> read_shapes(const YamlNode& node, const std::string& field,
                                              const ShapeGrammar& grammar);
-
-bool is_identifier(std::string_view text);
 
 // Arguments of a custom task; shapes may use these dimensions.
 Result<std::vector<ArgumentSpec>> read_arguments(const YamlNode& node, DType task_dtype,

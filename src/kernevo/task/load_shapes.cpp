@@ -168,13 +168,4 @@ Result<std::vector<PlacedShape>> read_shapes(const YamlNode& node, const std::st
   return shapes;
 }
 
-bool is_identifier(std::string_view text) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  return !text.empty() && text.size() <= 64 && letter(text.front()) &&
-         std::all_of(text.begin(), text.end(),
-                     [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
 } // namespace kernevo

@@ -1,0 +1,297 @@
+#include "kernevo/task/catalogue.h"
+
+#include "harness.h"
+#include "kernevo/model/gpu.h"
+#include "kernevo/task/feasibility.h"
+#include "kernevo/task/load_task.h"
+#include "kernevo/task/operation.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kernevo {
+namespace {
+
+using testing::HasSubstr;
+
+// A shape every operation accepts, from its own edge rows where there are several groups.
+Dims ordinary_dims(const Operation& op) {
+  Dims dims;
+  for (const DimensionSpec& dimension : op.info.dimensions)
+    if (!dimension.attribute)
+      dims[dimension.name] = 12;
+  for (const char* filter : {"R", "S"})
+    if (op.family == Family::conv && dims.count(filter) != 0)
+      dims[filter] = 3;
+  if (op.family == Family::group_norm)
+    dims["G"] = 4;
+  return dims;
+}
+
+Task make_task(const std::string& operation, DType dtype, std::vector<Dims> shapes) {
+  Task task;
+  task.operation = operation;
+  task.dtype = dtype;
+  for (Dims& dims : shapes)
+    task.shapes.push_back(
+        {fmt::format("s{}", task.shapes.size()), std::move(dims), 1.0, std::nullopt, false});
+  const auto completed = complete_from_catalogue(task);
+  EXPECT_TRUE(completed) << format_error(completed.error());
+  return task;
+}
+
+TEST(Catalogue, EveryOperationIsCompleteAtEveryEdgeForEveryDType) {
+  for (const Operation& op : operation_table())
+    for (const DType dtype : op.info.dtypes) {
+      const Task task = make_task(op.info.name, dtype, {ordinary_dims(op)});
+      EXPECT_GE(task.check_shapes.size(), 2U) << op.info.name;
+      std::vector<ShapeCase> cases = task.check_shapes;
+      cases.push_back(task.shapes[0]);
+      for (const ShapeCase& shape : cases) {
+        const auto problem = make_problem(task, shape);
+        ASSERT_TRUE(problem) << op.info.name << ": " << format_error(problem.error());
+        std::int64_t largest = 0;
+        for (const BufferSpec& buffer : problem->buffers)
+          largest = std::max(largest, buffer.elements());
+        EXPECT_LE(largest, 30'000) << op.info.name << " " << shape.id;
+        EXPECT_TRUE(task.work.flops->evaluate(shape.dims)) << op.info.name;
+        EXPECT_GT(*task.work.bytes->evaluate(shape.dims), 0) << op.info.name;
+      }
+    }
+}
+
+TEST(Catalogue, EveryInputSetHasFiniteAnswers) {
+  for (const Operation& op : operation_table())
+    for (const DType dtype : op.info.dtypes) {
+      Harness harness(op.info.name, dtype, ordinary_dims(op));
+      for (const InputSet set : input_sets(harness.problem)) {
+        harness.fill(set, 3);
+        for (const Expected& value : harness.expected()) {
+          ASSERT_TRUE(std::isfinite(value.value) && std::isfinite(value.tolerance))
+              << op.info.name << " " << name_of(dtype) << " " << name_of(set);
+          ASSERT_GE(value.tolerance, 0.0);
+        }
+      }
+    }
+}
+
+TEST(Catalogue, AliasesFindTheirOperation) {
+  EXPECT_EQ(find_operation("gemm")->name, "matmul");
+  EXPECT_EQ(find_operation("sdpa")->name, "attention");
+  EXPECT_EQ(find_operation("nothing"), nullptr);
+}
+
+TEST(Catalogue, LeavesAloneWhatTheTaskGave) {
+  Task task;
+  task.operation = "relu";
+  task.default_launch = "mine<<<1, 1>>>(x)";
+  task.semantics = "mine";
+  task.shapes = {{"s", {{"N", 8}}, 1.0, std::nullopt, false}};
+  task.check_shapes = {{"c", {{"N", 3}}, 1.0, std::nullopt, false}};
+  ASSERT_TRUE(complete_from_catalogue(task));
+  EXPECT_EQ(task.default_launch, "mine<<<1, 1>>>(x)");
+  EXPECT_EQ(task.semantics, "mine");
+  EXPECT_EQ(task.check_shapes.size(), 1U);
+}
+
+TEST(Catalogue, EdgesKeepFilterHeadAndGroups) {
+  const Task conv = make_task("conv2d", DType::float32,
+                              {{{"N", 8},
+                                {"C", 64},
+                                {"H", 56},
+                                {"W", 56},
+                                {"K", 128},
+                                {"R", 5},
+                                {"S", 3},
+                                {"stride", 2},
+                                {"padding", 2},
+                                {"groups", 32}}});
+  for (const ShapeCase& shape : conv.check_shapes) {
+    EXPECT_EQ(shape.dims.at("R"), 5);
+    EXPECT_EQ(shape.dims.at("S"), 3);
+    EXPECT_EQ(shape.dims.at("stride"), 2);
+    EXPECT_EQ(shape.dims.at("C") % 32, 0);
+  }
+  const Task attention = make_task("attention", DType::float16,
+                                   {{{"B", 2}, {"H", 8}, {"L", 1024}, {"D", 128}, {"causal", 1}}});
+  for (const ShapeCase& shape : attention.check_shapes) {
+    EXPECT_EQ(shape.dims.at("D"), 128);
+    EXPECT_EQ(shape.dims.at("causal"), 1);
+  }
+}
+
+TEST(SmallShapes, KeepDivisibilityAndCostLittle) {
+  const Task task = make_task("matmul", DType::float16,
+                              {{{"M", 4096}, {"N", 4096}, {"K", 4096}},
+                               {{"M", 1000}, {"N", 4097}, {"K", 96}},
+                               {{"M", 16}, {"N", 16}, {"K", 16}}});
+  const auto small = small_shapes(task);
+  ASSERT_EQ(small.size(), 3U);
+  EXPECT_EQ(small[0].dims, (Dims{{"M", 128}, {"N", 128}, {"K", 128}}));
+  EXPECT_EQ(small[0].id, "128x128x128");
+  EXPECT_EQ(small[1].dims.at("M") % 8, 0);
+  EXPECT_NE(small[1].dims.at("M") % 16, 0);
+  EXPECT_EQ(small[1].dims.at("N") % 2, 1);
+  EXPECT_EQ(small[1].dims.at("K") % 32, 0);
+  EXPECT_NE(small[1].dims.at("K") % 64, 0);
+  EXPECT_EQ(small[2].dims, task.shapes[2].dims) << "small already";
+  for (const ShapeCase& shape : small)
+    EXPECT_LE(shape.dims.at("M") * shape.dims.at("N") * shape.dims.at("K"), 4'000'000);
+}
+
+TEST(SmallShapes, OfEveryStarterAreSmall) {
+  for (const OperationInfo& info : operations()) {
+    const auto starter = make_starter(info.name, DType::float32, "A100");
+    ASSERT_TRUE(starter) << format_error(starter.error());
+    const auto folder = std::filesystem::temp_directory_path() / "kernevo_starter_test";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / starter->kernel_file) << starter->kernel_source;
+    const auto loaded = parse_task(starter->task_yaml, (folder / "task.yaml").string());
+    ASSERT_TRUE(loaded) << info.name << ": " << format_error(loaded.error());
+    for (const ShapeCase& shape : small_shapes(loaded->task)) {
+      const auto problem = make_problem(loaded->task, shape);
+      ASSERT_TRUE(problem) << info.name;
+      for (const BufferSpec& buffer : problem->buffers)
+        EXPECT_LE(buffer.elements(), 65'536) << info.name << " " << buffer.name;
+    }
+  }
+}
+
+TEST(SmallShapes, OfACustomTaskKeepRatios) {
+  const auto loaded = load_task(KERNEVO_TEST_DATA "/fixtures/custom.yaml");
+  ASSERT_TRUE(loaded);
+  const auto small = small_shapes(loaded->task);
+  ASSERT_FALSE(small.empty());
+  EXPECT_LE(small[0].dims.at("ROWS") * small[0].dims.at("COLS"), 65'536);
+  EXPECT_EQ(small[0].dims.at("ROWS") % 32, 0);
+  EXPECT_EQ(small[0].dims.at("COLS") % 32, 0);
+}
+
+TEST(Starter, NoPlaceholderIsLeftAndArgumentsFollowTheConventions) {
+  for (const OperationInfo& info : operations())
+    for (const DType dtype : info.dtypes) {
+      const auto starter = make_starter(info.name, dtype, "H100");
+      ASSERT_TRUE(starter) << format_error(starter.error());
+      EXPECT_EQ(starter->kernel_source.find("{{"), std::string::npos) << info.name;
+      EXPECT_THAT(starter->kernel_source, HasSubstr("// @launch " + info.name + "_kernel<<<"));
+    }
+  const auto matmul = make_starter("matmul", DType::float16, "h100");
+  ASSERT_TRUE(matmul);
+  EXPECT_THAT(
+      matmul->kernel_source,
+      testing::ContainsRegex("const Element\\* A, const Element\\* B, Out\\* C,[ \n]+int M, "
+                             "int N, int K\\)"));
+  EXPECT_THAT(matmul->kernel_source, HasSubstr("#include <cuda_fp16.h>"));
+  EXPECT_THAT(matmul->task_yaml, HasSubstr("target_gpu: H100"));
+  EXPECT_FALSE(make_starter("softmax", DType::int8, "A100"));
+  EXPECT_FALSE(make_starter("no_such", DType::float32, "A100"));
+  EXPECT_FALSE(make_starter("matmul", DType::float32, "A1000000"));
+}
+
+TEST(Inputs, DependOnSeedBufferAndElementAlone) {
+  Harness h("add", DType::float32, {{"N", 1000}});
+  h.fill(InputSet::nominal, 1);
+  const auto a = h.floats("A");
+  EXPECT_NE(a, h.floats("B"));
+  std::vector<std::byte> prefix(40);
+  fill_input(h.problem, 0, InputSet::nominal, 1, prefix);
+  EXPECT_TRUE(std::equal(prefix.begin(), prefix.end(), h.memory[0].begin()));
+  h.fill(InputSet::nominal, 2);
+  EXPECT_NE(a, h.floats("A"));
+}
+
+TEST(Inputs, NominalFloatsAreStandardNormal) {
+  Harness h("relu", DType::float64, {{"N", 200'000}});
+  h.fill(InputSet::nominal, 9);
+  double sum = 0;
+  double squares = 0;
+  double fourth = 0;
+  for (std::int64_t i = 0; i < 200'000; ++i) {
+    const double x = h.get("x", i);
+    sum += x;
+    squares += x * x;
+    fourth += x * x * x * x;
+  }
+  EXPECT_NEAR(sum / 2e5, 0.0, 0.01);
+  EXPECT_NEAR(squares / 2e5, 1.0, 0.02);
+  EXPECT_NEAR(fourth / 2e5, 3.0, 0.1);
+}
+
+TEST(Inputs, SetsAreWhatTheirNamesSay) {
+  Harness h("matmul", DType::float32, {{"M", 16}, {"N", 16}, {"K", 64}});
+  h.fill(InputSet::zeros, 1);
+  for (const float v : h.floats("A"))
+    EXPECT_EQ(v, 0.0F);
+  h.fill(InputSet::exact_integers, 1);
+  for (const float v : h.floats("A"))
+    EXPECT_TRUE(v == std::nearbyint(v) && std::abs(v) <= 4.0F);
+  h.fill(InputSet::denormal_heavy, 1);
+  int denormals = 0;
+  for (const float v : h.floats("A"))
+    denormals += std::fpclassify(v) == FP_SUBNORMAL ? 1 : 0;
+  EXPECT_GT(denormals, 300);
+  h.fill(InputSet::wide_range, 1);
+  float smallest = 1e30F;
+  float largest = 0;
+  for (const float v : h.floats("A")) {
+    smallest = std::min(smallest, std::abs(v));
+    largest = std::max(largest, std::abs(v));
+  }
+  EXPECT_GT(largest / smallest, 1e4F);
+}
+
+TEST(Inputs, MeaningfulInputsKeepTheirDistribution) {
+  Harness loss("cross_entropy", DType::float32, {{"M", 500}, {"N", 7}});
+  for (const InputSet set : input_sets(loss.problem)) {
+    loss.fill(set, 4);
+    bool last = false;
+    for (std::int64_t i = 0; i < 500; ++i) {
+      EXPECT_GE(loss.get("labels", i), 0);
+      EXPECT_LE(loss.get("labels", i), 6);
+      last = last || loss.get("labels", i) == 6;
+    }
+    EXPECT_TRUE(last);
+  }
+  Harness norm("batch_norm", DType::float16, {{"N", 1}, {"C", 300}, {"HW", 1}});
+  norm.fill(InputSet::zeros, 4);
+  for (const float v : norm.floats("var"))
+    EXPECT_TRUE(v >= 0.5F && v <= 2.0F);
+  EXPECT_EQ(input_sets(Harness("log", DType::float32, {{"N", 8}}).problem).size(), 1U);
+}
+
+TEST(Feasibility, NamesTheBindingResource) {
+  const auto gpu = find_gpu("A100");
+  ASSERT_TRUE(gpu);
+  Task copy = make_task("copy", DType::float32, {{{"N", 1 << 26}}});
+  copy.target_us = 10;
+  const auto memory = target_warning(copy, *gpu);
+  ASSERT_TRUE(memory);
+  EXPECT_THAT(*memory, HasSubstr("target 10.0 us is below the roofline: the A100 needs at least"));
+  EXPECT_THAT(*memory, HasSubstr("us to move 536.9 MB at"));
+  copy.target_us = 1e6;
+  EXPECT_FALSE(target_warning(copy, *gpu));
+  copy.work = {};
+  const auto none = roofline(copy, copy.shapes[0].dims, *gpu);
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
+}
+
+TEST(Feasibility, AggregatesShapesLikeTheObjective) {
+  const auto gpu = find_gpu("A100");
+  ASSERT_TRUE(gpu);
+  Task task =
+      make_task("matmul", DType::float16,
+                {{{"M", 4096}, {"N", 4096}, {"K", 4096}}, {{"M", 512}, {"N", 512}, {"K", 512}}});
+  task.target_us = 300;
+  task.objective = Objective::worst_case_time;
+  ASSERT_TRUE(target_warning(task, *gpu));
+  EXPECT_THAT(*target_warning(task, *gpu), HasSubstr("over its 2 shapes (worst case)"));
+  task.objective = Objective::weighted_mean_time;
+  EXPECT_FALSE(target_warning(task, *gpu));
+}
+
+} // namespace
+} // namespace kernevo
