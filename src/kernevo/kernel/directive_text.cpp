@@ -107,13 +107,4 @@ Result<Expression> DirectiveText::expression(Range range) const {
   return parsed;
 }
 
-bool is_identifier(std::string_view text) {
-  if (text.empty() || (text[0] >= '0' && text[0] <= '9'))
-    return false;
-  for (const char c : text)
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'))
-      return false;
-  return true;
-}
-
 } // namespace kernevo

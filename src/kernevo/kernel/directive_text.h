@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/base/expression.h"
+#include "kernevo/base/identifier.h"
 #include "kernevo/base/result.h"
 
 #include <string>
@@ -53,7 +54,5 @@ private:
   std::string text_;
   std::vector<Segment> segments_;
 };
-
-bool is_identifier(std::string_view text);
 
 } // namespace kernevo

@@ -134,6 +134,8 @@ private:
 
   Result<void> tune(const DirectiveText& text, Range body) {
     const std::vector<Range> words = text.words(body, true);
+    if (words.empty()) // nothing but commas
+      return text.error(body.begin, "@tune has no name", std::string(example("tune")));
     KERNEVO_CHECK(check_name(text, words[0]));
     if (file_.parameters.size() >= kMaxParameters)
       return text.error(words[0].begin,

@@ -142,6 +142,7 @@ TEST(KernelFile, directives_in_block_comments_are_refused_not_ignored) {
 TEST(KernelFile, wrong_tunes_name_the_place) {
   EXPECT_EQ(refused_directive("@tune BM 32 x64").place, (Place{"k.cu", 1, 16}));
   EXPECT_THAT(refused_directive("@tune").message, HasSubstr("nothing after it"));
+  EXPECT_THAT(refused_directive("@tune ,").message, HasSubstr("no name"));
   EXPECT_THAT(refused_directive("@tune BM").message, HasSubstr("no values"));
   EXPECT_THAT(refused_directive("@tune BM 32 32").message, HasSubstr("twice"));
   EXPECT_THAT(refused_directive("@tune 3M 32").message, HasSubstr("not a name"));

@@ -1,0 +1,2 @@
+// @tune ,
+__global__ void k(float* a) {}
