@@ -40,7 +40,6 @@ struct MemoryDetail : Detail {
 };
 
 using Addresses = std::array<std::uint64_t, kWarpSize>;
-using Pointers = std::array<std::byte*, kWarpSize>;
 
 std::byte* host(std::uint64_t address) {
   return reinterpret_cast<std::byte*>(address); // NOLINT
@@ -59,6 +58,15 @@ void read_addresses(const MemoryDetail& detail, Warp& warp, Addresses& at) {
   }
 }
 
+// Where the active lanes' data is: lane i at base + i * step, or at base + at[i].
+struct Located {
+  std::uint64_t base = 0; // a host address
+  std::int64_t step = 0;
+  bool straight = false;
+  const Allocation* allocation = nullptr; // null for shared memory
+  Addresses at;
+};
+
 // The active lanes' addresses as one interval.
 struct Reach {
   std::uint64_t low = 0;
@@ -66,14 +74,12 @@ struct Reach {
   std::uint64_t bits = 0; // all set bits, for alignment
 };
 
-Reach reach_of(const Addresses& at, LaneMask active) {
-  const auto first = static_cast<std::int64_t>(at[static_cast<std::size_t>(__builtin_ctz(active))]);
-  std::int64_t low = first;
-  std::int64_t high = first;
-  std::int64_t bits = first;
-  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-    const std::int64_t chosen = -static_cast<std::int64_t>((active >> lane) & 1U);
-    const std::int64_t value = (static_cast<std::int64_t>(at[lane]) & chosen) | (first & ~chosen);
+Reach reach_of_all(const Addresses& at) {
+  std::int64_t low = static_cast<std::int64_t>(at[0]);
+  std::int64_t high = low;
+  std::int64_t bits = low;
+  for (const std::uint64_t address : at) {
+    const auto value = static_cast<std::int64_t>(address);
     low = std::min(low, value);
     high = std::max(high, value);
     bits |= value;
@@ -82,55 +88,120 @@ Reach reach_of(const Addresses& at, LaneMask active) {
           static_cast<std::uint64_t>(bits)};
 }
 
-// All lanes inside one allocation or in shared memory: no lane by lane work.
-bool locate_together(const MemoryDetail& detail, WarpState& warp, const Op& op, LaneMask active,
-                     const Addresses& at, Pointers& to) {
-  const Reach reach = reach_of(at, active);
+Reach reach_of(const Addresses& at, LaneMask active) {
+  const std::uint64_t first = at[static_cast<std::size_t>(__builtin_ctz(active))];
+  Reach reach{first, first, first};
+  for_each_lane(active, [&](int lane) {
+    const std::uint64_t value = at[static_cast<std::size_t>(lane)];
+    reach.low = std::min(reach.low, value);
+    reach.high = std::max(reach.high, value);
+    reach.bits |= value;
+  });
+  return reach;
+}
+
+// Do all lanes follow each other at one distance? Then the ends say it all.
+template <class T> bool is_straight(const T* lanes) {
+  const T step = lanes[1] - lanes[0];
+  T difference = 0;
+  for (std::size_t lane = 1; lane < kWarpSize; ++lane)
+    difference |= (lanes[lane] - lanes[lane - 1]) ^ step;
+  return difference == 0;
+}
+
+// Sets what the addresses are relative to when the whole interval lies in one allocation or in
+// shared memory and is aligned; false when each lane must be looked at by itself.
+bool find_base(const MemoryDetail& detail, WarpState& warp, const Op& op, const Reach& reach,
+               Located& located) {
   const std::uint32_t size = detail.access.size;
   if ((reach.bits & (size - 1)) != 0)
     return false;
-  const bool writes = detail.access.kind == AccessKind::store;
   Space space = detail.access.space;
-  std::uint64_t base = 0;
+  std::uint64_t window = 0;
   if (space == Space::generic) {
+    space = Space::global;
     if (in_window(reach.low, kSharedWindow)) {
       space = Space::shared;
-      base = kSharedWindow;
-    } else {
-      space = Space::global;
+      window = kSharedWindow;
     }
   }
   if (space == Space::shared) {
     const BlockState& block = *warp.block;
-    if (reach.high - base >= block.shared_bytes ||
-        size > block.shared_bytes - (reach.high - base) || reach.low < base)
+    if (reach.low < window || reach.high - window >= block.shared_bytes ||
+        size > block.shared_bytes - (reach.high - window))
       return false;
-    for (std::size_t lane = 0; lane < kWarpSize; ++lane)
-      to[lane] = block.shared + (at[lane] - base);
-  } else if (space == Space::global || space == Space::constant) {
-    const Allocation*& hit = warp.hits[op.instruction % warp.hits.size()];
-    if (hit == nullptr || !hit->covers(reach.low, reach.high + size)) {
-      const Allocation* found = warp.launch->memory->find(reach.low);
-      if (found == nullptr || !found->covers(reach.low, reach.high + size))
-        return false;
-      hit = found;
-    }
-    if (writes) {
-      if (hit->read_only)
-        return false;
-      if (hit->written != nullptr)
-        for_each_lane(active, [&](int lane) {
-          std::memset(hit->written + (at[static_cast<std::size_t>(lane)] - hit->base), 1, size);
-        });
-    }
-    for (std::size_t lane = 0; lane < kWarpSize; ++lane)
-      to[lane] = host(at[lane]);
-  } else {
-    return false;
+    located.base = reinterpret_cast<std::uint64_t>(block.shared) - window; // NOLINT
+    located.allocation = nullptr;
+    return true;
   }
-  if (detail.access.strong && !writes)
-    warp.strong_access = true;
+  if (space != Space::global && space != Space::constant)
+    return false;
+  const Allocation*& hit = warp.hits[op.instruction % warp.hits.size()];
+  if (hit == nullptr || !hit->covers(reach.low, reach.high + size)) {
+    const Allocation* found = warp.launch->memory->find(reach.low);
+    if (found == nullptr || !found->covers(reach.low, reach.high + size))
+      return false;
+    hit = found;
+  }
+  if (detail.access.kind == AccessKind::store && hit->read_only)
+    return false;
+  located.base = 0;
+  located.allocation = hit;
   return true;
+}
+
+void mark_written(const MemoryDetail& detail, LaneMask active, const Located& to) {
+  if (to.allocation == nullptr || to.allocation->written == nullptr)
+    return;
+  std::uint8_t* const flags = to.allocation->written;
+  const std::uint64_t start = to.allocation->base;
+  const std::uint32_t size = detail.access.size;
+  if (to.straight && to.step == size) {
+    std::memset(flags + (to.base - start), 1, std::size_t{size} * kWarpSize);
+    return;
+  }
+  for_each_lane(active, [&](int lane) {
+    const std::uint64_t place = to.base + (to.straight ? static_cast<std::uint64_t>(to.step * lane)
+                                                       : to.at[static_cast<std::size_t>(lane)]);
+    std::memset(flags + (place - start), 1, size);
+  });
+}
+
+// All lanes at once; false when each must be resolved by itself.
+bool locate_together(const MemoryDetail& detail, WarpState& warp, const Op& op, LaneMask active,
+                     Located& located) {
+  if (detail.access.strong && detail.access.kind == AccessKind::load)
+    warp.strong_access = true;
+  const auto offset = static_cast<std::uint64_t>(detail.address.offset);
+  if (active == kAllLanes) {
+    std::uint64_t first = 0;
+    std::int64_t step = 0;
+    if (detail.address.wide) {
+      const auto* lanes = warp.lanes<std::uint64_t>(detail.address.slot);
+      located.straight = is_straight(lanes);
+      first = lanes[0] + offset;
+      step = static_cast<std::int64_t>(lanes[1] - lanes[0]);
+    } else {
+      const auto* lanes = warp.lanes<std::uint32_t>(detail.address.slot);
+      located.straight = is_straight(lanes);
+      first = lanes[0] + offset;
+      step = static_cast<std::int32_t>(lanes[1] - lanes[0]);
+    }
+    if (located.straight) {
+      const std::uint64_t last = first + static_cast<std::uint64_t>(step) * (kWarpSize - 1);
+      const Reach reach{std::min(first, last), std::max(first, last),
+                        first | static_cast<std::uint64_t>(step)};
+      if (!find_base(detail, warp, op, reach, located))
+        return false;
+      located.base += first;
+      located.step = step;
+      return true;
+    }
+  }
+  located.straight = false;
+  read_addresses(detail, warp, located.at);
+  const Reach reach = active == kAllLanes ? reach_of_all(located.at) : reach_of(located.at, active);
+  return find_base(detail, warp, op, reach, located);
 }
 
 template <class F> void each_lane(LaneMask active, F&& f) {
@@ -142,32 +213,59 @@ template <class F> void each_lane(LaneMask active, F&& f) {
   for_each_lane(active, [&](int lane) { f(static_cast<std::size_t>(lane)); });
 }
 
+template <class To, class From> To converted(From value) {
+  if constexpr (std::is_same_v<To, From>)
+    return value;
+  else
+    return static_cast<To>(value);
+}
+
+// Lane by lane through the one door, which checks everything and says what is wrong.
+bool resolve_each(const MemoryDetail& detail, WarpState& warp, const Op& op, LaneMask active,
+                  Located& located) {
+  located.straight = false;
+  located.base = 0;
+  read_addresses(detail, warp, located.at);
+  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    std::uint64_t& at = located.at[static_cast<std::size_t>(lane)];
+    const std::byte* pointer = resolve(warp, op, lane, at, detail.access);
+    if (pointer == nullptr)
+      return false;
+    at = reinterpret_cast<std::uint64_t>(pointer); // NOLINT
+  }
+  return true;
+}
+
 template <class Memory, class Register> void load(const Op& op, Warp& base, LaneMask active) {
   const auto& detail = static_cast<const MemoryDetail&>(*op.detail);
   WarpState& warp = state_of(base);
-  Addresses at;
-  Pointers from;
-  read_addresses(detail, warp, at);
-  if (warp.launch->sanitize || !locate_together(detail, warp, op, active, at, from)) {
-    for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
-      const int lane = __builtin_ctz(rest);
-      const auto index = static_cast<std::size_t>(lane);
-      from[index] = resolve(warp, op, lane, at[index], detail.access);
-      if (from[index] == nullptr)
-        return;
-    }
-  }
+  Located from;
+  if ((warp.launch->sanitize || !locate_together(detail, warp, op, active, from)) &&
+      !resolve_each(detail, warp, op, active, from))
+    return;
   for (std::uint32_t element = 0; element < detail.elements; ++element) {
     auto* result = warp.lanes<Register>(detail.slots[element]);
-    const std::size_t offset = element * sizeof(Memory);
-    each_lane(active, [&](std::size_t lane) {
+    auto copy = [&](std::size_t lane, const std::byte* place) {
       Memory value;
-      std::memcpy(&value, from[lane] + offset, sizeof value);
-      if constexpr (std::is_same_v<Memory, Register>)
-        result[lane] = value;
-      else
-        result[lane] = static_cast<Register>(value);
-    });
+      std::memcpy(&value, place, sizeof value);
+      result[lane] = converted<Register>(value);
+    };
+    const std::uint64_t start = from.base + element * sizeof(Memory);
+    if (from.straight && from.step == sizeof(Memory)) {
+      const std::byte* contiguous = host(start);
+      for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+        copy(lane, contiguous + lane * sizeof(Memory));
+    } else if (from.straight && from.step == 0) {
+      Memory value;
+      std::memcpy(&value, host(start), sizeof value);
+      std::fill_n(result, kWarpSize, converted<Register>(value));
+    } else if (from.straight) {
+      for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+        copy(lane, host(start + static_cast<std::uint64_t>(from.step) * lane));
+    } else {
+      each_lane(active, [&](std::size_t lane) { copy(lane, host(start + from.at[lane])); });
+    }
   }
   if (detail.acquire)
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -194,35 +292,41 @@ void load_parameter(const Op& op, Warp& warp, LaneMask active) {
 template <class Memory, class Register> void store(const Op& op, Warp& base, LaneMask active) {
   const auto& detail = static_cast<const MemoryDetail&>(*op.detail);
   WarpState& warp = state_of(base);
-  Addresses at;
-  Pointers to;
-  read_addresses(detail, warp, at);
-  auto value_of = [&](std::uint32_t element, std::size_t lane) {
-    const Register value = warp.lanes<Register>(detail.slots[element])[lane];
-    if constexpr (std::is_same_v<Memory, Register>)
-      return value;
-    else
-      return static_cast<Memory>(value);
-  };
   if (detail.release)
     std::atomic_thread_fence(std::memory_order_release);
-  if (!warp.launch->sanitize && locate_together(detail, warp, op, active, at, to)) {
-    for (std::uint32_t element = 0; element < detail.elements; ++element)
-      each_lane(active, [&](std::size_t lane) {
-        const Memory value = value_of(element, lane);
-        std::memcpy(to[lane] + element * sizeof(Memory), &value, sizeof value);
-      });
+  Located to;
+  if (!warp.launch->sanitize && locate_together(detail, warp, op, active, to)) {
+    mark_written(detail, active, to);
+    for (std::uint32_t element = 0; element < detail.elements; ++element) {
+      const auto* values = warp.lanes<Register>(detail.slots[element]);
+      auto copy = [&](std::size_t lane, std::byte* place) {
+        const auto value = converted<Memory>(values[lane]);
+        std::memcpy(place, &value, sizeof value);
+      };
+      const std::uint64_t start = to.base + element * sizeof(Memory);
+      if (to.straight && to.step == sizeof(Memory)) {
+        std::byte* contiguous = host(start);
+        for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+          copy(lane, contiguous + lane * sizeof(Memory));
+      } else if (to.straight) {
+        for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+          copy(lane, host(start + static_cast<std::uint64_t>(to.step) * lane));
+      } else {
+        each_lane(active, [&](std::size_t lane) { copy(lane, host(start + to.at[lane])); });
+      }
+    }
     return;
   }
+  read_addresses(detail, warp, to.at);
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const auto index = static_cast<std::size_t>(lane);
     alignas(16) std::array<std::byte, kMostBytes> bytes;
     for (std::uint32_t element = 0; element < detail.elements; ++element) {
-      const Memory value = value_of(element, index);
+      const auto value = converted<Memory>(warp.lanes<Register>(detail.slots[element])[index]);
       std::memcpy(bytes.data() + element * sizeof(Memory), &value, sizeof value);
     }
-    std::byte* place = resolve(warp, op, lane, at[index], detail.access, bytes.data());
+    std::byte* place = resolve(warp, op, lane, to.at[index], detail.access, bytes.data());
     if (place == nullptr)
       return;
     std::memcpy(place, bytes.data(), detail.access.size);
