@@ -63,7 +63,7 @@ void BlockState::start(LaunchState& state, std::uint64_t block) {
   std::size_t space = shared_storage.size();
   shared = static_cast<std::byte*>(std::align(kSharedAlignment, shared_bytes, aligned, space));
   if (state.sanitize)
-    shared_written.assign(shared_bytes, 0);
+    shared_written.assign(shared_bytes, kUnwritten);
   for (BarrierState& barrier : barriers)
     barrier.active = false;
   clock = 0;

@@ -107,6 +107,11 @@ enum class Progress : std::uint8_t {
   stopped,  // a fault, here or elsewhere
 };
 
+// What the sanitizer knows of a byte of shared memory.
+inline constexpr std::uint8_t kUnwritten = 0;
+inline constexpr std::uint8_t kWritten = 1;
+inline constexpr std::uint8_t kCopyInFlight = 2; // a cp.async writes it, nobody has waited yet
+
 struct BlockState {
   LaunchState* launch = nullptr;
   std::uint64_t number = 0; // linear index
@@ -115,7 +120,7 @@ struct BlockState {
   std::vector<std::byte> shared_storage;
   std::byte* shared = nullptr; // 1024-byte aligned
   std::uint64_t shared_bytes = 0;
-  std::vector<std::uint8_t> shared_written; // sanitizer: one flag per byte
+  std::vector<std::uint8_t> shared_written; // sanitizer: one of the flags above per byte
   std::array<BarrierState, kBarriers> barriers;
   std::uint32_t live_warps = 0;
   std::uint64_t clock = 0; // %clock: advances with execution and with each reading

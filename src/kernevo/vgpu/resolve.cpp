@@ -147,28 +147,30 @@ std::byte* resolve_shared(const Check& check, const std::byte* new_bytes) {
   if (!warp.launch->sanitize)
     return pointer;
   std::uint8_t* flags = block.shared_written.data() + offset;
-  if (check.access.kind != AccessKind::store) {
-    const auto* missing = std::find(flags, flags + size, 0);
-    if (missing != flags + size) {
-      const auto [name, start] = shared_variable_at(*warp.launch, offset);
-      return check.fault(
-          FindingKind::uninitialized_read,
-          fmt::format("{} of shared memory '{}' + {} that no thread of the block has "
-                      "written",
-                      check.what(), name, offset - start),
-          name);
-    }
-  }
-  if (check.access.kind != AccessKind::load) {
-    std::memset(flags, 1, size);
-    warp.last_effect[static_cast<std::size_t>(check.lane)] = entry_instruction(warp, check.op);
-  }
+  // A race comes first: it is why the bytes may not be there yet.
   const bool same = same_value(check, pointer, new_bytes);
   if (auto race = warp.launch->races->shared_access(check.actor(), offset, size, check.touch(),
                                                     check.access.strong, same)) {
     const auto [name, start] = shared_variable_at(*warp.launch, race->offset);
     race->offset -= start;
     return report_race(check, *race, name, true);
+  }
+  if (check.access.kind != AccessKind::store) {
+    const auto* missing =
+        std::find_if(flags, flags + size, [](std::uint8_t flag) { return flag != kWritten; });
+    if (missing != flags + size) {
+      const auto [name, start] = shared_variable_at(*warp.launch, offset);
+      return check.fault(
+          FindingKind::uninitialized_read,
+          fmt::format("{} of shared memory '{}' + {} {}", check.what(), name, offset - start,
+                      *missing == kCopyInFlight ? "before the cp.async that fills it was waited for"
+                                                : "that no thread of the block has written"),
+          name);
+    }
+  }
+  if (check.access.kind != AccessKind::load) {
+    std::memset(flags, kWritten, size);
+    warp.last_effect[static_cast<std::size_t>(check.lane)] = entry_instruction(warp, check.op);
   }
   return pointer;
 }

@@ -59,19 +59,15 @@ template <class Done> bool complete_if(Warp& base, const Done& done) {
 }
 
 // Claims the destination: bounds, alignment, and a race with whoever still uses it, since the copy
-// may land from now on. The bytes count as written only when it does.
+// may land from now on. Until it does, the bytes hold nothing a program may read.
 bool claim_destination(WarpState& warp, const Op& op, const PendingCopy& copy) {
   const Access access{Space::shared, AccessKind::store, false, copy.size};
-  std::vector<std::uint8_t>& written = warp.block->shared_written;
-  std::array<std::uint8_t, 16> before{};
-  const bool tracked = copy.shared_offset + copy.size <= written.size();
-  const auto first = written.begin() + static_cast<std::ptrdiff_t>(copy.shared_offset);
-  if (tracked)
-    std::copy_n(first, copy.size, before.begin());
   if (resolve(warp, op, copy.lane, copy.shared_offset, access, copy.bytes.data()) == nullptr)
     return false;
-  if (tracked)
-    std::copy_n(before.begin(), copy.size, first);
+  if (warp.launch->sanitize)
+    std::fill_n(warp.block->shared_written.begin() +
+                    static_cast<std::ptrdiff_t>(copy.shared_offset),
+                copy.size, kCopyInFlight);
   return true;
 }
 
