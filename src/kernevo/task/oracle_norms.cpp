@@ -28,7 +28,7 @@ Moments moments(const OracleContext& context, const Reader& x, std::int64_t span
   m.span = span;
   if (!centred) {
     m.scale = 1.0 / std::sqrt(squares / n + eps);
-    m.scale_error = 0.5 * growth(n) * context.u_sum + context.fast;
+    m.scale_error = 0.5 * biased_growth(n) * context.u_sum + context.fast;
     return m;
   }
   m.mean = sum.value() / n;
@@ -38,7 +38,7 @@ Moments moments(const OracleContext& context, const Reader& x, std::int64_t span
     deviations += (x[start + i] - m.mean) * (x[start + i] - m.mean);
   const double variance = deviations / n;
   // Both the two-pass form and mean(x^2) - mean^2 are honest: the latter cancels.
-  const double variance_error = growth(n) * context.u_sum * (squares / n + m.mean * m.mean) +
+  const double variance_error = biased_growth(n) * context.u_sum * (squares / n + m.mean * m.mean) +
                                 2.0 * std::abs(m.mean) * m.mean_error + m.mean_error * m.mean_error;
   m.scale = 1.0 / std::sqrt(variance + eps);
   m.scale_error = 0.5 * variance_error / (variance + eps) + context.fast;

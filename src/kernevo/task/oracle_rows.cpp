@@ -31,7 +31,7 @@ RowStatistics softmax_statistics(const OracleContext& context, const Reader& x, 
   }
   s.relative_error = context.fast * (1.0 + distance / s.sum) +
                      4.0 * context.u_sum * (size / s.sum + std::abs(s.largest)) +
-                     growth(static_cast<double>(columns)) * context.u_sum;
+                     biased_growth(static_cast<double>(columns)) * context.u_sum;
   return s;
 }
 
@@ -128,8 +128,8 @@ std::vector<Expected> expected_attention(const OracleContext& context, Points po
       }
       for (double& weight : weights)
         weight /= sum;
-      sum_error = weighted_error / sum + growth(static_cast<double>(visible)) * context.u_sum +
-                  context.fast;
+      sum_error = weighted_error / sum +
+                  biased_growth(static_cast<double>(visible)) * context.u_sum + context.fast;
     }
     const std::int64_t first_value = row / length * length * head + point % head;
     Sum sum;
