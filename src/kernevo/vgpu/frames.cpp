@@ -83,13 +83,33 @@ std::uint64_t special_value(const WarpState& warp, Special special, int lane) {
   }
 }
 
+bool is_uniform(Special special) {
+  switch (special) {
+  case Special::tid_x:
+  case Special::tid_y:
+  case Special::tid_z:
+  case Special::laneid:
+  case Special::lanemask_eq:
+  case Special::lanemask_lt:
+  case Special::lanemask_le:
+  case Special::lanemask_gt:
+  case Special::lanemask_ge: return false;
+  default: return true;
+  }
+}
+
 void fill_specials(const WarpState& warp, const Code& code, std::byte* registers) {
-  for (const Code::SpecialSlot& slot : code.specials)
+  for (const Code::SpecialSlot& slot : code.specials) {
+    if (is_uniform(slot.special)) {
+      broadcast(registers + slot.offset, slot.size, special_value(warp, slot.special, 0));
+      continue;
+    }
     for (int lane = 0; lane < kWarpSize; ++lane) {
       const std::uint64_t value = special_value(warp, slot.special, lane);
       std::memcpy(registers + slot.offset + slot.size * static_cast<std::uint32_t>(lane), &value,
                   slot.size);
     }
+  }
 }
 
 std::unique_ptr<Frame> fresh_frame(WarpState& warp, std::size_t bytes) {

@@ -17,10 +17,12 @@ struct AddressOperand {
 Result<AddressOperand> lower_address(Lowering& lowering, const ptx::Instruction& instruction,
                                      const ptx::Operand& operand);
 
+// A 32-bit address wraps around at 32 bits.
 inline std::uint64_t lane_address(Warp& warp, const AddressOperand& address, int lane) {
-  const std::uint64_t base = address.wide ? warp.lanes<std::uint64_t>(address.slot)[lane]
-                                          : warp.lanes<std::uint32_t>(address.slot)[lane];
-  return base + static_cast<std::uint64_t>(address.offset);
+  const auto offset = static_cast<std::uint64_t>(address.offset);
+  if (address.wide)
+    return warp.lanes<std::uint64_t>(address.slot)[lane] + offset;
+  return warp.lanes<std::uint32_t>(address.slot)[lane] + static_cast<std::uint32_t>(offset);
 }
 
 } // namespace kernevo::vgpu

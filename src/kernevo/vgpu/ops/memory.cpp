@@ -54,17 +54,19 @@ void read_addresses(const MemoryDetail& detail, Warp& warp, Addresses& at) {
   } else {
     const auto* base = warp.lanes<std::uint32_t>(detail.address.slot);
     for (std::size_t lane = 0; lane < kWarpSize; ++lane)
-      at[lane] = base[lane] + offset;
+      at[lane] = base[lane] + static_cast<std::uint32_t>(offset);
   }
 }
 
-// Where the active lanes' data is: lane i at base + i * step, or at base + at[i].
+// Where the active lanes' data is: lane i at base + i * step, base + at[i] or base + narrow[i].
+enum class Shape : std::uint8_t { straight, scattered, narrow };
 struct Located {
   std::uint64_t base = 0; // a host address
   std::int64_t step = 0;
-  bool straight = false;
+  Shape shape = Shape::scattered;
   const Allocation* allocation = nullptr; // null for shared memory
   Addresses at;
+  std::array<std::uint32_t, kWarpSize> narrow;
 };
 
 // The active lanes' addresses as one interval.
@@ -74,12 +76,14 @@ struct Reach {
   std::uint64_t bits = 0; // all set bits, for alignment
 };
 
-Reach reach_of_all(const Addresses& at) {
-  std::int64_t low = static_cast<std::int64_t>(at[0]);
-  std::int64_t high = low;
-  std::int64_t bits = low;
-  for (const std::uint64_t address : at) {
-    const auto value = static_cast<std::int64_t>(address);
+template <class T> Reach reach_of_all(const std::array<T, kWarpSize>& at) {
+  // Signed 64-bit comparisons are what the host has; no valid address has the top bit set.
+  using Compared = std::conditional_t<sizeof(T) == 8, std::int64_t, T>;
+  auto low = static_cast<Compared>(at[0]);
+  Compared high = low;
+  Compared bits = low;
+  for (const T address : at) {
+    const auto value = static_cast<Compared>(address);
     low = std::min(low, value);
     high = std::max(high, value);
     bits |= value;
@@ -156,13 +160,15 @@ void mark_written(const MemoryDetail& detail, LaneMask active, const Located& to
   std::uint8_t* const flags = to.allocation->written;
   const std::uint64_t start = to.allocation->base;
   const std::uint32_t size = detail.access.size;
-  if (to.straight && to.step == size) {
+  if (to.shape == Shape::straight && to.step == size) {
     std::memset(flags + (to.base - start), 1, std::size_t{size} * kWarpSize);
     return;
   }
   for_each_lane(active, [&](int lane) {
-    const std::uint64_t place = to.base + (to.straight ? static_cast<std::uint64_t>(to.step * lane)
-                                                       : to.at[static_cast<std::size_t>(lane)]);
+    const std::uint64_t place =
+        to.base + (to.shape == Shape::straight ? static_cast<std::uint64_t>(to.step * lane)
+                   : to.shape == Shape::narrow ? to.narrow[static_cast<std::size_t>(lane)]
+                                               : to.at[static_cast<std::size_t>(lane)]);
     std::memset(flags + (place - start), 1, size);
   });
 }
@@ -172,36 +178,45 @@ bool locate_together(const MemoryDetail& detail, WarpState& warp, const Op& op, 
                      Located& located) {
   if (detail.access.strong && detail.access.kind == AccessKind::load)
     warp.strong_access = true;
-  const auto offset = static_cast<std::uint64_t>(detail.address.offset);
-  if (active == kAllLanes) {
-    std::uint64_t first = 0;
-    std::int64_t step = 0;
-    if (detail.address.wide) {
-      const auto* lanes = warp.lanes<std::uint64_t>(detail.address.slot);
-      located.straight = is_straight(lanes);
-      first = lanes[0] + offset;
-      step = static_cast<std::int64_t>(lanes[1] - lanes[0]);
-    } else {
-      const auto* lanes = warp.lanes<std::uint32_t>(detail.address.slot);
-      located.straight = is_straight(lanes);
-      first = lanes[0] + offset;
-      step = static_cast<std::int32_t>(lanes[1] - lanes[0]);
-    }
-    if (located.straight) {
-      const std::uint64_t last = first + static_cast<std::uint64_t>(step) * (kWarpSize - 1);
-      const Reach reach{std::min(first, last), std::max(first, last),
-                        first | static_cast<std::uint64_t>(step)};
-      if (!find_base(detail, warp, op, reach, located))
-        return false;
-      located.base += first;
-      located.step = step;
-      return true;
-    }
+  if (active != kAllLanes) {
+    located.shape = Shape::scattered;
+    read_addresses(detail, warp, located.at);
+    return find_base(detail, warp, op, reach_of(located.at, active), located);
   }
-  located.straight = false;
-  read_addresses(detail, warp, located.at);
-  const Reach reach = active == kAllLanes ? reach_of_all(located.at) : reach_of(located.at, active);
-  return find_base(detail, warp, op, reach, located);
+  std::uint64_t first = 0;
+  std::int64_t step = 0;
+  bool straight = false;
+  if (detail.address.wide) {
+    const auto* lanes = warp.lanes<std::uint64_t>(detail.address.slot);
+    straight = is_straight(lanes);
+    first = lanes[0] + static_cast<std::uint64_t>(detail.address.offset);
+    step = static_cast<std::int64_t>(lanes[1] - lanes[0]);
+  } else {
+    const auto* lanes = warp.lanes<std::uint32_t>(detail.address.slot);
+    straight = is_straight(lanes);
+    first = lanes[0] + static_cast<std::uint32_t>(detail.address.offset);
+    step = static_cast<std::int32_t>(lanes[1] - lanes[0]);
+  }
+  if (straight) {
+    located.shape = Shape::straight;
+    located.step = step;
+    const std::uint64_t last = first + static_cast<std::uint64_t>(step) * (kWarpSize - 1);
+    const Reach reach{std::min(first, last), std::max(first, last),
+                      first | static_cast<std::uint64_t>(step)};
+    const bool found = find_base(detail, warp, op, reach, located);
+    located.base += first;
+    return found;
+  }
+  if (detail.address.wide) {
+    located.shape = Shape::scattered;
+    read_addresses(detail, warp, located.at);
+    return find_base(detail, warp, op, reach_of_all(located.at), located);
+  }
+  located.shape = Shape::narrow;
+  const auto* lanes = warp.lanes<std::uint32_t>(detail.address.slot);
+  for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+    located.narrow[lane] = lanes[lane] + static_cast<std::uint32_t>(detail.address.offset);
+  return find_base(detail, warp, op, reach_of_all(located.narrow), located);
 }
 
 template <class F> void each_lane(LaneMask active, F&& f) {
@@ -223,7 +238,7 @@ template <class To, class From> To converted(From value) {
 // Lane by lane through the one door, which checks everything and says what is wrong.
 bool resolve_each(const MemoryDetail& detail, WarpState& warp, const Op& op, LaneMask active,
                   Located& located) {
-  located.straight = false;
+  located.shape = Shape::scattered;
   located.base = 0;
   read_addresses(detail, warp, located.at);
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
@@ -252,17 +267,20 @@ template <class Memory, class Register> void load(const Op& op, Warp& base, Lane
       result[lane] = converted<Register>(value);
     };
     const std::uint64_t start = from.base + element * sizeof(Memory);
-    if (from.straight && from.step == sizeof(Memory)) {
+    if (from.shape == Shape::straight && from.step == sizeof(Memory)) {
       const std::byte* contiguous = host(start);
       for (std::size_t lane = 0; lane < kWarpSize; ++lane)
         copy(lane, contiguous + lane * sizeof(Memory));
-    } else if (from.straight && from.step == 0) {
+    } else if (from.shape == Shape::straight && from.step == 0) {
       Memory value;
       std::memcpy(&value, host(start), sizeof value);
       std::fill_n(result, kWarpSize, converted<Register>(value));
-    } else if (from.straight) {
+    } else if (from.shape == Shape::straight) {
       for (std::size_t lane = 0; lane < kWarpSize; ++lane)
         copy(lane, host(start + static_cast<std::uint64_t>(from.step) * lane));
+    } else if (from.shape == Shape::narrow) {
+      for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+        copy(lane, host(start + from.narrow[lane]));
     } else {
       each_lane(active, [&](std::size_t lane) { copy(lane, host(start + from.at[lane])); });
     }
@@ -304,13 +322,16 @@ template <class Memory, class Register> void store(const Op& op, Warp& base, Lan
         std::memcpy(place, &value, sizeof value);
       };
       const std::uint64_t start = to.base + element * sizeof(Memory);
-      if (to.straight && to.step == sizeof(Memory)) {
+      if (to.shape == Shape::straight && to.step == sizeof(Memory)) {
         std::byte* contiguous = host(start);
         for (std::size_t lane = 0; lane < kWarpSize; ++lane)
           copy(lane, contiguous + lane * sizeof(Memory));
-      } else if (to.straight) {
+      } else if (to.shape == Shape::straight) {
         for (std::size_t lane = 0; lane < kWarpSize; ++lane)
           copy(lane, host(start + static_cast<std::uint64_t>(to.step) * lane));
+      } else if (to.shape == Shape::narrow) {
+        for (std::size_t lane = 0; lane < kWarpSize; ++lane)
+          copy(lane, host(start + to.narrow[lane]));
       } else {
         each_lane(active, [&](std::size_t lane) { copy(lane, host(start + to.at[lane])); });
       }
