@@ -119,8 +119,8 @@ Token Lexer::next() {
     token.text = token.text.substr(1, token.text.size() - 2);
     return token;
   }
-  constexpr std::string_view kPunctuation = "{}()[]<>,;:=+-*/%!~&|^?@";
-  if (kPunctuation.find(c) != std::string_view::npos)
+  constexpr std::string_view punctuation = "{}()[]<>,;:=+-*/%!~&|^?@";
+  if (punctuation.find(c) != std::string_view::npos)
     return make(Token::Kind::punctuation, 1);
   return make(Token::Kind::bad, 1);
 }

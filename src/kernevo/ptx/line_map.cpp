@@ -3,11 +3,11 @@
 namespace kernevo::ptx {
 
 std::size_t LineMap::Hash::operator()(const Location& location) const {
-  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15ULL;
+  constexpr std::uint64_t odd = 0x9E3779B97F4A7C15ULL;
   std::uint64_t hash = location.file;
-  hash = (hash * kOdd) ^ location.line;
-  hash = (hash * kOdd) ^ location.column;
-  return hash * kOdd >> 16;
+  hash = (hash * odd) ^ location.line;
+  hash = (hash * odd) ^ location.column;
+  return hash * odd >> 16;
 }
 
 void LineMap::locate(const Location& here, const std::optional<Location>& inlined_at) {

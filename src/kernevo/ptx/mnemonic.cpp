@@ -39,8 +39,8 @@ std::string join(const Parts& parts, std::size_t count) {
 
 // The longest run of leading parts that is an opcode; how many parts it takes.
 std::optional<std::pair<Opcode, std::size_t>> take_opcode(const Parts& parts) {
-  constexpr std::size_t kLongest = 4; // cp.async.mbarrier.arrive
-  for (std::size_t count = std::min(parts.size(), kLongest); count > 0; --count)
+  constexpr std::size_t longest = 4; // cp.async.mbarrier.arrive
+  for (std::size_t count = std::min(parts.size(), longest); count > 0; --count)
     if (const auto opcode = find_opcode(join(parts, count)))
       return std::pair{*opcode, count};
   return std::nullopt;
@@ -169,10 +169,10 @@ Result<Mnemonic> decode_mnemonic(std::string_view text, const Target& target) {
   if (const std::string_view reason = left_out(text); !reason.empty())
     return fail(ErrorCode::unsupported,
                 fmt::format("instruction '{}' is not supported: {}", text, reason));
-  constexpr std::size_t kMostParts = 24;
+  constexpr std::size_t most_parts = 24;
   const Parts parts = split_parts(text);
   const auto opcode = take_opcode(parts);
-  if (!opcode || parts.size() > kMostParts)
+  if (!opcode || parts.size() > most_parts)
     return fail(ErrorCode::unsupported, fmt::format("unknown instruction '{}'", text));
   Mnemonic mnemonic;
   mnemonic.opcode = opcode->first;

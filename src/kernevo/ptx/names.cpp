@@ -83,10 +83,10 @@ const Names<Special>& vector_specials() {
 }
 
 bool is_environment(std::string_view name) {
-  constexpr std::string_view kPrefix = "%envreg";
-  if (!name.starts_with(kPrefix))
+  constexpr std::string_view prefix = "%envreg";
+  if (!name.starts_with(prefix))
     return false;
-  const std::string_view digits = name.substr(kPrefix.size());
+  const std::string_view digits = name.substr(prefix.size());
   return !digits.empty() && digits.size() <= 2 &&
          digits.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -172,7 +172,7 @@ Type type_of(Special special) {
 }
 
 std::string_view left_out(std::string_view mnemonic) {
-  static constexpr std::pair<std::string_view, std::string_view> kLeftOut[] = {
+  static constexpr std::pair<std::string_view, std::string_view> left_out_names[] = {
       {"tex", "textures and surfaces"},
       {"tld4", "textures and surfaces"},
       {"txq", "textures and surfaces"},
@@ -196,7 +196,7 @@ std::string_view left_out(std::string_view mnemonic) {
       {"stacksave", "dynamic stack allocation"},
       {"stackrestore", "dynamic stack allocation"},
   };
-  for (const auto& [name, reason] : kLeftOut)
+  for (const auto& [name, reason] : left_out_names)
     if (mnemonic.starts_with(name) &&
         (mnemonic.size() == name.size() || mnemonic[name.size()] == '.' ||
          mnemonic[name.size()] == ':'))

@@ -15,10 +15,10 @@ constexpr std::uint32_t kMostFiles = 65536;
 
 // "sm_90a" -> 90; 0 when it is no such name.
 int capability_of(std::string_view target) {
-  constexpr std::string_view kPrefix = "sm_";
-  if (!target.starts_with(kPrefix))
+  constexpr std::string_view prefix = "sm_";
+  if (!target.starts_with(prefix))
     return 0;
-  std::string_view digits = target.substr(kPrefix.size());
+  std::string_view digits = target.substr(prefix.size());
   if (!digits.empty() && (digits.back() == 'a' || digits.back() == 'f'))
     digits.remove_suffix(1);
   int capability = 0;
@@ -32,7 +32,7 @@ int capability_of(std::string_view target) {
 } // namespace
 
 std::string shown(const Token& token) {
-  constexpr std::size_t kLongest = 60;
+  constexpr std::size_t longest = 60;
   if (token.kind == Token::Kind::end)
     return "end of file";
   if (token.kind == Token::Kind::bad && token.text == "/*")
@@ -40,13 +40,13 @@ std::string shown(const Token& token) {
   if (token.kind == Token::Kind::bad && token.text == "\"")
     return "unclosed string";
   std::string text;
-  for (const char c : token.text.substr(0, kLongest)) {
+  for (const char c : token.text.substr(0, longest)) {
     if (c >= ' ' && c <= '~')
       text += c;
     else
       text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
   }
-  if (token.text.size() > kLongest)
+  if (token.text.size() > longest)
     text += "...";
   return "'" + text + "'";
 }
@@ -174,10 +174,10 @@ bool Parser::file_directive() {
     module_.files.resize(index + 1);
   module_.files[index] = current_.text;
   advance();
-  constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+  constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t ignored = 0;
   while (accept(','))
-    if (!number(ignored, kAny, "a time stamp or size"))
+    if (!number(ignored, any, "a time stamp or size"))
       return false;
   return true;
 }

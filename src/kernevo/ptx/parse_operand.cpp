@@ -31,8 +31,8 @@ const Mnemonic* Parser::decode(const Token& token) {
   const auto found = mnemonics_.find(token.text);
   if (found != mnemonics_.end())
     return &found->second;
-  constexpr std::size_t kLongestMnemonic = 200;
-  if (token.text.size() > kLongestMnemonic) {
+  constexpr std::size_t longest_mnemonic = 200;
+  if (token.text.size() > longest_mnemonic) {
     error(token, fmt::format("unknown instruction {}", shown(token)), ErrorCode::unsupported);
     return nullptr;
   }

@@ -12,8 +12,8 @@ std::optional<std::pair<std::string_view, std::uint64_t>> split_number(std::stri
   std::size_t digits = name.size();
   while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
     --digits;
-  constexpr std::size_t kMostDigits = 19; // fit 64 bits
-  if (digits == name.size() || name.size() - digits > kMostDigits)
+  constexpr std::size_t most_digits = 19; // fit 64 bits
+  if (digits == name.size() || name.size() - digits > most_digits)
     return std::nullopt;
   std::uint64_t number = 0;
   const auto [end, error] =

@@ -41,18 +41,18 @@ TEST(HostileTest, HundredThousandInstructions) {
 }
 
 TEST(HostileTest, DeepNesting) {
-  constexpr int kMany = 100000;
-  EXPECT_THAT(error_of(in_kernel(repeated("{", kMany))), HasSubstr("nested deeper than 64"));
-  EXPECT_THAT(error_of(in_kernel("mov.u32 %r1, " + repeated("(", kMany))),
+  constexpr int many = 100000;
+  EXPECT_THAT(error_of(in_kernel(repeated("{", many))), HasSubstr("nested deeper than 64"));
+  EXPECT_THAT(error_of(in_kernel("mov.u32 %r1, " + repeated("(", many))),
               HasSubstr("nested too deeply"));
-  EXPECT_THAT(error_of(in_kernel("mov.u32 %r1, " + repeated("-", kMany))),
+  EXPECT_THAT(error_of(in_kernel("mov.u32 %r1, " + repeated("-", many))),
               HasSubstr("nested too deeply"));
-  EXPECT_THAT(error_of(kHeader + ".global .u32 x[4] = " + repeated("{", kMany)),
+  EXPECT_THAT(error_of(kHeader + ".global .u32 x[4] = " + repeated("{", many)),
               HasSubstr("too many braces"));
-  EXPECT_THAT(error_of(kHeader + ".global .u32 x" + repeated("[2]", kMany)),
+  EXPECT_THAT(error_of(kHeader + ".global .u32 x" + repeated("[2]", many)),
               HasSubstr("more than 8 array dimensions"));
-  EXPECT_THAT(error_of(kHeader + ".section .x " + repeated("{", kMany)), HasSubstr("never closed"));
-  EXPECT_EQ(error_of(in_kernel("mov.u32 %r1, 0" + repeated("+1", kMany) + ";")), "");
+  EXPECT_THAT(error_of(kHeader + ".section .x " + repeated("{", many)), HasSubstr("never closed"));
+  EXPECT_EQ(error_of(in_kernel("mov.u32 %r1, 0" + repeated("+1", many) + ";")), "");
 }
 
 TEST(HostileTest, EnormousDeclarations) {
