@@ -1,7 +1,6 @@
 // task: ../tasks/sqrt_f32.yaml
 // expect: correctness_mismatch
 // bug: a square root from two float16 roundings
-// @flags and @maxregs users: sqrtf stays within the task's tolerance.
 // @flags --prec-sqrt=true
 // @maxregs 32
 // @launch sqrt_kernel<<<ceil_div(N, 128), 128>>>(x, y, N)

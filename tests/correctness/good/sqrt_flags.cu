@@ -1,5 +1,5 @@
 // task: ../tasks/sqrt_f32.yaml
-// @flags and @maxregs users: sqrtf stays within the task's tolerance.
+// Carries compiler flags and a register limit; sqrtf stays within the tolerance.
 // @flags --prec-sqrt=true
 // @maxregs 32
 // @launch sqrt_kernel<<<ceil_div(N, 128), 128>>>(x, y, N)
