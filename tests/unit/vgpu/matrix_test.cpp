@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
 #include <limits>
@@ -176,8 +177,8 @@ TEST(IntegerProduct, ByteFragmentsOfM16N8K32) {
   std::array<std::int32_t, matrix::kMaxA> ma;
   std::array<std::int32_t, matrix::kMaxB> mb;
   std::array<std::int64_t, matrix::kMaxC> sum{};
-  gather_a<matrix::Integer<8, true>>(shape, ra.file(), ma.data());
-  gather_b<matrix::Integer<8, false>>(shape, rb.file(), mb.data());
+  gather_a<matrix::Byte<std::int8_t>>(shape, ra.file(), ma.data());
+  gather_b<matrix::Byte<std::uint8_t>>(shape, rb.file(), mb.data());
   matrix::multiply_integers(shape, ma.data(), mb.data(), sum.data());
   matrix::scatter_d<matrix::AccumulatorS32>(shape, sum.data(), rd.file());
   for (int lane = 0; lane < 32; ++lane)
@@ -302,13 +303,28 @@ TEST(MatrixElements, Tf32IgnoresTheLow13Bits) {
 }
 
 TEST(MatrixElements, IntegersAreExtended) {
-  using S4 = matrix::Integer<4, true>;
-  using U4 = matrix::Integer<4, false>;
-  EXPECT_EQ(S4::decode(0xF0000008U, 0), -8);
-  EXPECT_EQ(S4::decode(0xF0000008U, 7), -1);
-  EXPECT_EQ(U4::decode(0xF0000008U, 0), 8);
-  EXPECT_EQ(U4::decode(0xF0000008U, 7), 15);
-  EXPECT_EQ((matrix::Integer<8, true>::decode(0x00807F00U, 2)), -128);
+  const std::uint32_t words[] = {0xF0000008U, 0x00807F00U};
+  std::byte lanes[8];
+  std::memcpy(lanes, words, sizeof lanes);
+  EXPECT_EQ(matrix::Nibble<true>::at(lanes, 0), -8);
+  EXPECT_EQ(matrix::Nibble<true>::at(lanes, 7), -1);
+  EXPECT_EQ(matrix::Nibble<false>::at(lanes, 0), 8);
+  EXPECT_EQ(matrix::Nibble<false>::at(lanes, 7), 15);
+  EXPECT_EQ(matrix::Byte<std::int8_t>::at(lanes, 6), -128);
+  EXPECT_EQ(matrix::Byte<std::uint8_t>::at(lanes, 6), 128);
+}
+
+TEST(MatrixElements, EveryHalfWidensExactly) {
+  for (std::uint32_t bits = 0; bits < 0x10000U; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const double wide = matrix::widen_half(half);
+    if ((bits & 0x7C00U) == 0x7C00U && (bits & 0x3FFU) != 0)
+      EXPECT_TRUE(std::isnan(wide)) << bits;
+    else
+      EXPECT_EQ(std::bit_cast<std::uint64_t>(wide),
+                std::bit_cast<std::uint64_t>(static_cast<double>(half_to_float(half))))
+          << bits;
+  }
 }
 
 TEST(MatrixElements, AccumulatorsRoundSaturateAndWrap) {

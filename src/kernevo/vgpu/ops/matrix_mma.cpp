@@ -89,10 +89,10 @@ std::optional<FloatElement> float_element_of(Type type) {
 
 std::optional<IntegerElement> integer_element_of(Type type) {
   switch (type) {
-  case Type::s8: return integer_element<matrix::Integer<8, true>>();
-  case Type::u8: return integer_element<matrix::Integer<8, false>>();
-  case Type::s4: return integer_element<matrix::Integer<4, true>>();
-  case Type::u4: return integer_element<matrix::Integer<4, false>>();
+  case Type::s8: return integer_element<matrix::Byte<std::int8_t>>();
+  case Type::u8: return integer_element<matrix::Byte<std::uint8_t>>();
+  case Type::s4: return integer_element<matrix::Nibble<true>>();
+  case Type::u4: return integer_element<matrix::Nibble<false>>();
   case Type::b1: return integer_element<matrix::Bits>();
   default: return std::nullopt;
   }

@@ -7,7 +7,9 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace kernevo::vgpu {
@@ -36,62 +38,80 @@ constexpr double decode_tf32(std::uint32_t bits) {
   return std::bit_cast<float>(bits & 0xFFFFE000U);
 }
 
+// Widens without branches, so that loops over it run as vectors.
+inline double widen_half(std::uint16_t half) {
+  const std::uint32_t magnitude = (half & 0x7FFFU) << 13U;
+  std::uint32_t bits = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112F);
+  bits |= magnitude >= 0x0F800000U ? 0x7F800000U : 0U; // infinity and NaN
+  return std::bit_cast<float>(bits | (half & 0x8000U) << 16U);
+}
+
+// at(): element i of a register's 32 lanes, in the order of memory. A register of 32 bits packs
+// kPerRegister elements of a lane, lowest bits first, so lanes follow each other without gaps.
+template <class T> T load_at(const std::byte* lanes, int i) {
+  T value;
+  std::memcpy(&value, lanes + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
+  return value;
+}
+
 struct F16 {
-  using Register = std::uint32_t;
   using Value = double;
   static constexpr int kPerRegister = 2;
-  static Value decode(Register bits, int i) {
-    return half_to_float(static_cast<std::uint16_t>(bits >> (16 * i)));
+  static Value at(const std::byte* lanes, int i) {
+    return widen_half(load_at<std::uint16_t>(lanes, i));
   }
 };
 struct Bf16 {
-  using Register = std::uint32_t;
   using Value = double;
   static constexpr int kPerRegister = 2;
-  static Value decode(Register bits, int i) {
-    return bfloat_to_float(static_cast<std::uint16_t>(bits >> (16 * i)));
+  static Value at(const std::byte* lanes, int i) {
+    return bfloat_to_float(load_at<std::uint16_t>(lanes, i));
   }
 };
 struct Tf32 {
-  using Register = std::uint32_t;
   using Value = double;
   static constexpr int kPerRegister = 1;
-  static Value decode(Register bits, int) { return decode_tf32(bits); }
+  static Value at(const std::byte* lanes, int i) {
+    return decode_tf32(load_at<std::uint32_t>(lanes, i));
+  }
 };
 struct F64 {
-  using Register = double;
   using Value = double;
   static constexpr int kPerRegister = 1;
-  static Value decode(Register value, int) { return value; }
+  static Value at(const std::byte* lanes, int i) { return load_at<double>(lanes, i); }
 };
 struct E4m3 {
-  using Register = std::uint32_t;
   using Value = double;
   static constexpr int kPerRegister = 4;
-  static Value decode(Register bits, int i) { return decode_e4m3((bits >> (8 * i)) & 0xFFU); }
+  static Value at(const std::byte* lanes, int i) {
+    return decode_e4m3(load_at<std::uint8_t>(lanes, i));
+  }
 };
 struct E5m2 {
-  using Register = std::uint32_t;
   using Value = double;
   static constexpr int kPerRegister = 4;
-  static Value decode(Register bits, int i) { return decode_e5m2((bits >> (8 * i)) & 0xFFU); }
+  static Value at(const std::byte* lanes, int i) {
+    return decode_e5m2(load_at<std::uint8_t>(lanes, i));
+  }
 };
-template <int kBits, bool kSigned> struct Integer {
-  using Register = std::uint32_t;
+template <class T> struct Byte {
   using Value = std::int32_t;
-  static constexpr int kPerRegister = 32 / kBits;
-  static Value decode(Register bits, int i) {
-    const std::uint32_t at_top = bits << (32 - kBits * (i + 1));
-    return kSigned ? static_cast<Value>(at_top) >> (32 - kBits)
-                   : static_cast<Value>(at_top >> (32 - kBits));
+  static constexpr int kPerRegister = 4;
+  static Value at(const std::byte* lanes, int i) { return load_at<T>(lanes, i); }
+};
+template <bool kSigned> struct Nibble {
+  using Value = std::int32_t;
+  static constexpr int kPerRegister = 8;
+  static Value at(const std::byte* lanes, int i) {
+    const int value = (load_at<std::uint8_t>(lanes, i / 2) >> (i % 2 * 4)) & 0xF;
+    return kSigned ? (value ^ 8) - 8 : value;
   }
 };
 // Single bits are multiplied a word at a time; the word is the element.
 struct Bits {
-  using Register = std::uint32_t;
   using Value = std::int32_t;
   static constexpr int kPerRegister = 1;
-  static Value decode(Register bits, int) { return static_cast<Value>(bits); }
+  static Value at(const std::byte* lanes, int i) { return load_at<std::int32_t>(lanes, i); }
 };
 
 // Accumulators. encode() rounds once; a NaN leaves as the one the hardware writes.

@@ -29,28 +29,29 @@ template <class T> T* lanes_of(std::byte* slot) {
   return reinterpret_cast<T*>(slot); // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
 }
 
+// Four lanes hold consecutive elements, so a register is eight runs: rows of A, columns of B.
 template <class Element>
 void gather_a(const MatrixShape& shape, RegisterFile registers, typename Element::Value* a) {
-  constexpr int per = Element::kPerRegister;
-  for (int r = 0; r < registers_of_a(shape, per); ++r) {
-    const auto* lanes = lanes_of<typename Element::Register>(registers[r]);
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const MatrixPosition at = position_in_a(shape, per, lane, r);
-      for (int i = 0; i < per; ++i)
-        a[at.row * shape.k + at.column + i] = Element::decode(lanes[lane], i);
+  constexpr int run = 4 * Element::kPerRegister;
+  for (int r = 0; r < registers_of_a(shape, Element::kPerRegister); ++r) {
+    const MatrixPosition first = position_in_a(shape, Element::kPerRegister, 0, r);
+    for (int group = 0; group < 8; ++group) {
+      auto* out = a + (first.row + group) * shape.k + first.column;
+      for (int i = 0; i < run; ++i)
+        out[i] = Element::at(registers[r], group * run + i);
     }
   }
 }
 
 template <class Element>
 void gather_b(const MatrixShape& shape, RegisterFile registers, typename Element::Value* b) {
-  constexpr int per = Element::kPerRegister;
-  for (int r = 0; r < registers_of_b(shape, per); ++r) {
-    const auto* lanes = lanes_of<typename Element::Register>(registers[r]);
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const MatrixPosition at = position_in_b(shape, per, lane, r);
-      for (int i = 0; i < per; ++i)
-        b[(at.row + i) * shape.n + at.column] = Element::decode(lanes[lane], i);
+  constexpr int run = 4 * Element::kPerRegister;
+  for (int r = 0; r < registers_of_b(shape, Element::kPerRegister); ++r) {
+    const MatrixPosition first = position_in_b(shape, Element::kPerRegister, 0, r);
+    for (int group = 0; group < 8; ++group) {
+      auto* out = b + first.row * shape.n + first.column + group;
+      for (int i = 0; i < run; ++i)
+        out[i * shape.n] = Element::at(registers[r], group * run + i);
     }
   }
 }
@@ -67,41 +68,51 @@ typename Accumulator::Element& accumulator_at(RegisterFile registers, int lane, 
 
 template <class Accumulator>
 void gather_c(const MatrixShape& shape, RegisterFile registers, typename Accumulator::Value* c) {
-  for (int i = 0; i < elements_of_c(shape); ++i)
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const MatrixPosition at = position_in_c(shape, lane, i / 2);
-      c[at.row * shape.n + at.column + i % 2] =
+  for (int i = 0; i < elements_of_c(shape); ++i) {
+    const MatrixPosition first = position_in_c(shape, 0, i / 2);
+    auto* out = c + first.row * shape.n + first.column + i % 2;
+    for (int lane = 0; lane < kLanes; ++lane)
+      out[lane / 4 * shape.n + lane % 4 * 2] =
           Accumulator::decode(accumulator_at<Accumulator>(registers, lane, i));
-    }
+  }
 }
 
 template <class Accumulator>
 void scatter_d(const MatrixShape& shape, const typename Accumulator::Value* d,
                RegisterFile registers) {
-  for (int i = 0; i < elements_of_c(shape); ++i)
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const MatrixPosition at = position_in_c(shape, lane, i / 2);
+  for (int i = 0; i < elements_of_c(shape); ++i) {
+    const MatrixPosition first = position_in_c(shape, 0, i / 2);
+    const auto* from = d + first.row * shape.n + first.column + i % 2;
+    for (int lane = 0; lane < kLanes; ++lane)
       accumulator_at<Accumulator>(registers, lane, i) =
-          Accumulator::encode(d[at.row * shape.n + at.column + i % 2]);
-    }
+          Accumulator::encode(from[lane / 4 * shape.n + lane % 4 * 2]);
+  }
 }
 
-// acc += A * B. Eight columns at a time: every n is a multiple of 8.
+// acc += A * B, a block of two rows by eight columns at a time: m is even, n a multiple of 8.
 inline void multiply_sum(const MatrixShape& shape, const double* a, const double* b, double* acc) {
-  for (int row = 0; row < shape.m; ++row)
+  for (int row = 0; row < shape.m; row += 2)
     for (int block = 0; block < shape.n; block += 8) {
-      double* out = acc + row * shape.n + block;
-      double sum[8];
-      for (int j = 0; j < 8; ++j)
-        sum[j] = out[j];
-      for (int k = 0; k < shape.k; ++k) {
-        const double left = a[row * shape.k + k];
-        const double* right = b + k * shape.n + block;
-        for (int j = 0; j < 8; ++j)
-          sum[j] += left * right[j];
+      double* upper = acc + row * shape.n + block;
+      double* lower = upper + shape.n;
+      double sum[16];
+      for (int j = 0; j < 8; ++j) {
+        sum[j] = upper[j];
+        sum[8 + j] = lower[j];
       }
-      for (int j = 0; j < 8; ++j)
-        out[j] = sum[j];
+      for (int k = 0; k < shape.k; ++k) {
+        const double high = a[row * shape.k + k];
+        const double low = a[(row + 1) * shape.k + k];
+        const double* right = b + k * shape.n + block;
+        for (int j = 0; j < 8; ++j) {
+          sum[j] += high * right[j];
+          sum[8 + j] += low * right[j];
+        }
+      }
+      for (int j = 0; j < 8; ++j) {
+        upper[j] = sum[j];
+        lower[j] = sum[8 + j];
+      }
     }
 }
 
