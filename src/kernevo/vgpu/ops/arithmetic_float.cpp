@@ -50,13 +50,13 @@ template <Rounding Mode> Handler f64_form(Opcode opcode) {
 
 Handler f32_division(const Instruction& instruction) {
   return with_flag(instruction.has(Mod::ftz), [&](auto ftz) -> Handler {
-    constexpr bool kFtz = decltype(ftz)::value;
+    constexpr bool flushes = decltype(ftz)::value;
     if (instruction.has(Mod::approx))
-      return lanes_of<&sem::div_approx<kFtz>>();
+      return lanes_of<&sem::div_approx<flushes>>();
     if (instruction.has(Mod::full))
-      return lanes_of<&sem::div_full<kFtz>>();
+      return lanes_of<&sem::div_full<flushes>>();
     return with_rounding_mode(rounding_of(instruction), [](auto mode) -> Handler {
-      return lanes_of<&sem::div_f32<decltype(mode)::value, kFtz>>();
+      return lanes_of<&sem::div_f32<decltype(mode)::value, flushes>>();
     });
   });
 }
@@ -68,17 +68,17 @@ Handler f32_arithmetic(const Instruction& instruction) {
   if (instruction.opcode == Opcode::div_)
     return pair ? nullptr : f32_division(instruction);
   return with_flag(instruction.has(Mod::ftz), [&](auto ftz) -> Handler {
-    constexpr bool kFtz = decltype(ftz)::value;
+    constexpr bool flushes = decltype(ftz)::value;
     if (instruction.opcode == Opcode::abs_)
-      return pair ? nullptr : lanes_of<&sem::absolute_float<float, kFtz>>();
+      return pair ? nullptr : lanes_of<&sem::absolute_float<float, flushes>>();
     if (instruction.opcode == Opcode::neg)
-      return pair ? nullptr : lanes_of<&sem::negate_float<float, kFtz>>();
+      return pair ? nullptr : lanes_of<&sem::negate_float<float, flushes>>();
     return with_rounding_mode(rounding_of(instruction), [&](auto mode) -> Handler {
-      constexpr Rounding kMode = decltype(mode)::value;
+      constexpr Rounding rounding = decltype(mode)::value;
       if (pair)
-        return f32x2_form<kMode, kFtz>(instruction.opcode);
-      return instruction.has(Mod::sat) ? f32_form<kMode, kFtz, true>(instruction.opcode)
-                                       : f32_form<kMode, kFtz, false>(instruction.opcode);
+        return f32x2_form<rounding, flushes>(instruction.opcode);
+      return instruction.has(Mod::sat) ? f32_form<rounding, flushes, true>(instruction.opcode)
+                                       : f32_form<rounding, flushes, false>(instruction.opcode);
     });
   });
 }

@@ -76,13 +76,13 @@ Handler half_arithmetic(const Instruction& instruction) {
   return with_half_format(instruction.type(), [&](auto format, auto pair) -> Handler {
     using Format = typename decltype(format)::Type;
     return with_flag(instruction.has(Mod::ftz), [&](auto ftz) -> Handler {
-      constexpr bool kFtz = decltype(ftz)::value;
-      constexpr bool kPair = decltype(pair)::value;
+      constexpr bool flushes = decltype(ftz)::value;
+      constexpr bool packed = decltype(pair)::value;
       if (instruction.has(Mod::sat))
-        return half_form<Format, kPair, sem::HalfMode{kFtz, true, false}>(instruction.opcode);
+        return half_form<Format, packed, sem::HalfMode{flushes, true, false}>(instruction.opcode);
       if (instruction.has(Mod::relu))
-        return half_form<Format, kPair, sem::HalfMode{kFtz, false, true}>(instruction.opcode);
-      return half_form<Format, kPair, sem::HalfMode{kFtz, false, false}>(instruction.opcode);
+        return half_form<Format, packed, sem::HalfMode{flushes, false, true}>(instruction.opcode);
+      return half_form<Format, packed, sem::HalfMode{flushes, false, false}>(instruction.opcode);
     });
   });
 }

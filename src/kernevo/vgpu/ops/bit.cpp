@@ -136,7 +136,7 @@ Result<void> lower_lop3(Lowering& lowering, const Instruction& instruction) {
 }
 
 Result<void> lower_prmt(Lowering& lowering, const Instruction& instruction) {
-  constexpr std::array<std::pair<Mod, Handler>, 6> kModes = {{
+  constexpr std::array<std::pair<Mod, Handler>, 6> modes = {{
       {Mod::f4e, lanes_of<&sem::prmt_mode<sem::PrmtMode::f4e>>()},
       {Mod::b4e, lanes_of<&sem::prmt_mode<sem::PrmtMode::b4e>>()},
       {Mod::rc8, lanes_of<&sem::prmt_mode<sem::PrmtMode::rc8>>()},
@@ -145,7 +145,7 @@ Result<void> lower_prmt(Lowering& lowering, const Instruction& instruction) {
       {Mod::rc16, lanes_of<&sem::prmt_mode<sem::PrmtMode::rc16>>()},
   }};
   Handler handler = lanes_of<&sem::prmt>();
-  for (const auto& [modifier, special] : kModes)
+  for (const auto& [modifier, special] : modes)
     if (instruction.has(modifier))
       handler = special;
   return emit_ternary(lowering, instruction, handler, Type::b32, Type::b32, Type::b32, Type::b32);
@@ -207,9 +207,9 @@ Result<void> lower_bmsk(Lowering& lowering, const Instruction& instruction) {
 Result<void> lower_szext(Lowering& lowering, const Instruction& instruction) {
   const Handler handler =
       with_flag(ptx::is_signed(instruction.type()), [&](auto is_signed) -> Handler {
-        constexpr bool kSigned = decltype(is_signed)::value;
-        return instruction.has(Mod::clamp) ? lanes_of<&sem::extend<kSigned, true>>()
-                                           : lanes_of<&sem::extend<kSigned, false>>();
+        constexpr bool signed_form = decltype(is_signed)::value;
+        return instruction.has(Mod::clamp) ? lanes_of<&sem::extend<signed_form, true>>()
+                                           : lanes_of<&sem::extend<signed_form, false>>();
       });
   return emit_binary(lowering, instruction, handler, Type::b32, Type::b32, Type::u32);
 }

@@ -256,7 +256,7 @@ Result<void> lower_testp(Lowering& lowering, const Instruction& instruction) {
     Handler f32;
     Handler f64;
   };
-  constexpr std::array<Form, 6> kForms = {{
+  constexpr std::array<Form, 6> forms = {{
       {Mod::finite, test_handler<float, Property::finite>, test_handler<double, Property::finite>},
       {Mod::infinite, test_handler<float, Property::infinite>,
        test_handler<double, Property::infinite>},
@@ -268,7 +268,7 @@ Result<void> lower_testp(Lowering& lowering, const Instruction& instruction) {
        test_handler<double, Property::subnormal>},
   }};
   Handler handler = nullptr;
-  for (const Form& form : kForms)
+  for (const Form& form : forms)
     if (instruction.has(form.modifier))
       handler = instruction.type() == Type::f64 ? form.f64 : form.f32;
   return emit_unary(lowering, instruction, handler, Type::pred, instruction.type());

@@ -32,12 +32,12 @@ template <bool Ftz> Handler approximate_f32(Opcode opcode) {
 Handler rounded_f32(const Instruction& instruction) {
   return with_flag(instruction.has(Mod::ftz), [&](auto ftz) {
     return with_rounding_mode(rounding_of(instruction), [&](auto mode) -> Handler {
-      constexpr bool kFtz = decltype(ftz)::value;
-      constexpr sem::Rounding kMode = decltype(mode)::value;
+      constexpr bool flushes = decltype(ftz)::value;
+      constexpr sem::Rounding rounding = decltype(mode)::value;
       if (instruction.opcode == Opcode::rcp)
-        return lanes_of<&sem::rcp_f32<kMode, kFtz>>();
+        return lanes_of<&sem::rcp_f32<rounding, flushes>>();
       if (instruction.opcode == Opcode::sqrt_)
-        return lanes_of<&sem::sqrt_f32<kMode, kFtz>>();
+        return lanes_of<&sem::sqrt_f32<rounding, flushes>>();
       return nullptr;
     });
   });
@@ -53,11 +53,11 @@ Handler f64_form(const Instruction& instruction) {
     return nullptr;
   }
   return with_rounding_mode(rounding_of(instruction), [&](auto mode) -> Handler {
-    constexpr sem::Rounding kMode = decltype(mode)::value;
+    constexpr sem::Rounding rounding = decltype(mode)::value;
     if (instruction.opcode == Opcode::rcp)
-      return lanes_of<&sem::rcp_f64<kMode>>();
+      return lanes_of<&sem::rcp_f64<rounding>>();
     if (instruction.opcode == Opcode::sqrt_)
-      return lanes_of<&sem::sqrt_f64<kMode>>();
+      return lanes_of<&sem::sqrt_f64<rounding>>();
     return nullptr;
   });
 }

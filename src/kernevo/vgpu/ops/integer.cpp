@@ -64,12 +64,12 @@ Result<void> lower_dot_product(Lowering& lowering, const Instruction& instructio
   const bool four = instruction.opcode == Opcode::dp4a;
   const Handler handler = with_flag(ptx::is_signed(instruction.types[0]), [&](auto a) {
     return with_flag(ptx::is_signed(instruction.types[1]), [&](auto b) -> Handler {
-      constexpr bool kA = decltype(a)::value;
-      constexpr bool kB = decltype(b)::value;
+      constexpr bool signed_a = decltype(a)::value;
+      constexpr bool signed_b = decltype(b)::value;
       if (four)
-        return lanes_of<&sem::dp4a<kA, kB>>();
-      return instruction.has(Mod::hi) ? lanes_of<&sem::dp2a<kA, kB, true>>()
-                                      : lanes_of<&sem::dp2a<kA, kB, false>>();
+        return lanes_of<&sem::dp4a<signed_a, signed_b>>();
+      return instruction.has(Mod::hi) ? lanes_of<&sem::dp2a<signed_a, signed_b, true>>()
+                                      : lanes_of<&sem::dp2a<signed_a, signed_b, false>>();
     });
   });
   return emit_ternary(lowering, instruction, handler, Type::b32, Type::b32, Type::b32, Type::b32);

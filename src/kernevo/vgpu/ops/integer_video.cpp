@@ -36,7 +36,7 @@ struct Meaning {
 };
 
 Meaning meaning_of(const Instruction& instruction) {
-  constexpr std::array<std::pair<Mod, VideoOperation>, 6> kComparisons = {{
+  constexpr std::array<std::pair<Mod, VideoOperation>, 6> comparisons = {{
       {Mod::eq, VideoOperation::eq},
       {Mod::ne, VideoOperation::ne},
       {Mod::lt, VideoOperation::lt},
@@ -60,7 +60,7 @@ Meaning meaning_of(const Instruction& instruction) {
   default: break;
   }
   const int elements = instruction.opcode == Opcode::vset2 ? 2 : 4;
-  for (const auto& [modifier, operation] : kComparisons)
+  for (const auto& [modifier, operation] : comparisons)
     if (instruction.has(modifier))
       return {operation, elements};
   return {VideoOperation::eq, elements};

@@ -74,21 +74,23 @@ Element decode(std::int64_t immediate) {
 }
 
 void unpack_any(const Op& op, Warp& warp, LaneMask active) {
-  const auto [whole, part, index] = decode(op.immediate);
+  const Element element = decode(op.immediate);
   auto* d = warp.lanes<std::byte>(op.d);
   const auto* a = warp.lanes<std::byte>(op.a);
-  for_each_lane(active, [&, whole = whole, part = part, index = index](int lane) {
+  for_each_lane(active, [&](int lane) {
     const auto i = static_cast<std::uint32_t>(lane);
-    std::memcpy(d + i * part, a + i * whole + index * part, part);
+    std::memcpy(d + i * element.part, a + i * element.whole + element.index * element.part,
+                element.part);
   });
 }
 void pack_any(const Op& op, Warp& warp, LaneMask active) {
-  const auto [whole, part, index] = decode(op.immediate);
+  const Element element = decode(op.immediate);
   auto* d = warp.lanes<std::byte>(op.d);
   const auto* a = warp.lanes<std::byte>(op.a);
-  for_each_lane(active, [&, whole = whole, part = part, index = index](int lane) {
+  for_each_lane(active, [&](int lane) {
     const auto i = static_cast<std::uint32_t>(lane);
-    std::memcpy(d + i * whole + index * part, a + i * part, part);
+    std::memcpy(d + i * element.whole + element.index * element.part, a + i * element.part,
+                element.part);
   });
 }
 

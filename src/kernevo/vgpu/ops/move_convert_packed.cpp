@@ -16,13 +16,15 @@ template <class Format> Handler pair_of_halves(const Instruction& instruction) {
   const bool truncate = instruction.has(Mod::rz);
   return with_flag(instruction.has(Mod::relu), [&](auto relu) {
     return with_flag(instruction.has(Mod::satfinite), [&](auto finite) -> Handler {
-      constexpr bool kRelu = decltype(relu)::value;
-      constexpr bool kFinite = decltype(finite)::value;
+      constexpr bool with_relu = decltype(relu)::value;
+      constexpr bool finite_only = decltype(finite)::value;
       using sem::NarrowMode;
       using sem::Rounding;
       return truncate
-                 ? lanes_of<&sem::pack_f32<Format, NarrowMode{Rounding::rz, kRelu, kFinite}>>()
-                 : lanes_of<&sem::pack_f32<Format, NarrowMode{Rounding::rn, kRelu, kFinite}>>();
+                 ? lanes_of<
+                       &sem::pack_f32<Format, NarrowMode{Rounding::rz, with_relu, finite_only}>>()
+                 : lanes_of<
+                       &sem::pack_f32<Format, NarrowMode{Rounding::rn, with_relu, finite_only}>>();
     });
   });
 }
@@ -30,24 +32,25 @@ template <class Format> Handler pair_of_halves(const Instruction& instruction) {
 Handler to_tf32(const Instruction& instruction) {
   return with_flag(instruction.has(Mod::relu), [&](auto relu) {
     return with_flag(instruction.has(Mod::satfinite), [&](auto finite) -> Handler {
-      constexpr bool kRelu = decltype(relu)::value;
-      constexpr bool kFinite = decltype(finite)::value;
+      constexpr bool with_relu = decltype(relu)::value;
+      constexpr bool finite_only = decltype(finite)::value;
       using sem::Tf32Rounding;
       if (instruction.has(Mod::rna))
-        return lanes_of<&sem::to_tf32<Tf32Rounding::rna, kRelu, kFinite>>();
-      return instruction.has(Mod::rz) ? lanes_of<&sem::to_tf32<Tf32Rounding::rz, kRelu, kFinite>>()
-                                      : lanes_of<&sem::to_tf32<Tf32Rounding::rn, kRelu, kFinite>>();
+        return lanes_of<&sem::to_tf32<Tf32Rounding::rna, with_relu, finite_only>>();
+      return instruction.has(Mod::rz)
+                 ? lanes_of<&sem::to_tf32<Tf32Rounding::rz, with_relu, finite_only>>()
+                 : lanes_of<&sem::to_tf32<Tf32Rounding::rn, with_relu, finite_only>>();
     });
   });
 }
 
 template <class Format8> Handler to_fp8(const Instruction& instruction, Type from) {
   return with_flag(instruction.has(Mod::relu), [&](auto relu) -> Handler {
-    constexpr bool kRelu = decltype(relu)::value;
+    constexpr bool with_relu = decltype(relu)::value;
     if (from == Type::f32)
-      return lanes_of<&sem::pack_f32_to_fp8<Format8, kRelu>>();
+      return lanes_of<&sem::pack_f32_to_fp8<Format8, with_relu>>();
     if (from == Type::f16x2)
-      return lanes_of<&sem::halves_to_fp8<Format8, sem::Half, kRelu>>();
+      return lanes_of<&sem::halves_to_fp8<Format8, sem::Half, with_relu>>();
     return nullptr;
   });
 }

@@ -72,11 +72,12 @@ bool rounds_to_integer(const Instruction& instruction) {
 template <class Format> Handler narrowing(const Instruction& instruction) {
   return with_rounding_mode(rounding_of(instruction), [&](auto mode) -> Handler {
     return with_flag(instruction.has(Mod::relu), [&](auto relu) -> Handler {
-      constexpr sem::Rounding kMode = decltype(mode)::value;
-      constexpr bool kRelu = decltype(relu)::value;
+      constexpr sem::Rounding rounding = decltype(mode)::value;
+      constexpr bool with_relu = decltype(relu)::value;
       return instruction.has(Mod::satfinite)
-                 ? lanes_of<&sem::narrow_f32<Format, sem::NarrowMode{kMode, kRelu, true}>>()
-                 : lanes_of<&sem::narrow_f32<Format, sem::NarrowMode{kMode, kRelu, false}>>();
+                 ? lanes_of<&sem::narrow_f32<Format, sem::NarrowMode{rounding, with_relu, true}>>()
+                 : lanes_of<
+                       &sem::narrow_f32<Format, sem::NarrowMode{rounding, with_relu, false}>>();
     });
   });
 }

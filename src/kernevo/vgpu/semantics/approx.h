@@ -17,29 +17,29 @@ inline constexpr double kLn2 = 0.693147180559945309417;
 // 2^x to about 14 digits, without a branch so that lane loops vectorise; x within the exponent
 // range of double after clamping, which is far beyond that of f32.
 inline double exp2_wide(double x) {
-  constexpr double kLimit = 1000;
-  x = x < -kLimit ? -kLimit : x;
-  x = x > kLimit ? kLimit : x;
-  constexpr double kRoundMagic = 0x1.8p52; // adding it leaves the nearest integer in the low bits
-  const double shifted = x + kRoundMagic;
-  const double whole = shifted - kRoundMagic;
+  constexpr double limit = 1000;
+  x = x < -limit ? -limit : x;
+  x = x > limit ? limit : x;
+  constexpr double round_magic = 0x1.8p52; // adding it leaves the nearest integer in the low bits
+  const double shifted = x + round_magic;
+  const double whole = shifted - round_magic;
   const double t = (x - whole) * kLn2;
   // Taylor series; |t| < 0.35 leaves 6e-15 after the eleventh power.
-  constexpr std::array<double, 12> kInverseFactorial = {
+  constexpr std::array<double, 12> inverse_factorial = {
       1.0,       1.0,        1.0 / 2,     1.0 / 6,      1.0 / 24,      1.0 / 120,
       1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800};
-  double power = kInverseFactorial[11];
+  double power = inverse_factorial[11];
   for (int i = 10; i >= 0; --i)
-    power = power * t + kInverseFactorial[static_cast<std::size_t>(i)];
+    power = power * t + inverse_factorial[static_cast<std::size_t>(i)];
   const auto exponent = std::bit_cast<std::uint64_t>(shifted) << 52;
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(power) + exponent);
 }
 
 // log2 of a positive finite normal double, about 14 digits.
 inline double log2_wide(double x) {
-  constexpr std::uint64_t kSqrtHalf = 0x3FE6A09E667F3BCDU;
+  constexpr std::uint64_t sqrt_half = 0x3FE6A09E667F3BCDU;
   const auto bits = std::bit_cast<std::uint64_t>(x);
-  const auto distance = static_cast<std::int64_t>(bits - kSqrtHalf);
+  const auto distance = static_cast<std::int64_t>(bits - sqrt_half);
   const std::int64_t exponent = distance >> 52;
   const double mantissa = std::bit_cast<double>(
       bits - (static_cast<std::uint64_t>(exponent) << 52)); // sqrt(1/2)..sqrt(2)

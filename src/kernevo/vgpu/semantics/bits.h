@@ -25,17 +25,17 @@ template <class T> constexpr T logical_not(T a) {
 
 // Shifts by the register's width or more give all zeros, or all sign bits.
 template <class T> constexpr T shift_left(T a, std::uint32_t count) {
-  constexpr std::uint32_t kBits = 8 * sizeof(T);
-  const auto shifted = static_cast<T>(std::uint64_t{a} << (count & (kBits - 1)));
-  return count >= kBits ? T{0} : shifted;
+  constexpr std::uint32_t width = 8 * sizeof(T);
+  const auto shifted = static_cast<T>(std::uint64_t{a} << (count & (width - 1)));
+  return count >= width ? T{0} : shifted;
 }
 template <class T> constexpr T shift_right(T a, std::uint32_t count) {
-  constexpr std::uint32_t kBits = 8 * sizeof(T);
+  constexpr std::uint32_t width = 8 * sizeof(T);
   if constexpr (std::is_signed_v<T>) {
-    return static_cast<T>(a >> (count >= kBits ? kBits - 1 : count));
+    return static_cast<T>(a >> (count >= width ? width - 1 : count));
   } else {
-    const auto shifted = static_cast<T>(a >> (count & (kBits - 1)));
-    return count >= kBits ? T{0} : shifted;
+    const auto shifted = static_cast<T>(a >> (count & (width - 1)));
+    return count >= width ? T{0} : shifted;
   }
 }
 
@@ -95,7 +95,7 @@ constexpr std::uint32_t prmt_mode(std::uint32_t a, std::uint32_t b, std::uint32_
 
 template <class T> constexpr T extract_field(T a, std::uint32_t b, std::uint32_t c) {
   using U = std::make_unsigned_t<T>;
-  constexpr std::uint32_t kBits = 8 * sizeof(T);
+  constexpr std::uint32_t width = 8 * sizeof(T);
   const std::uint32_t position = b & 0xFFU;
   const std::uint32_t length = c & 0xFFU;
   if (length == 0)
@@ -103,22 +103,22 @@ template <class T> constexpr T extract_field(T a, std::uint32_t b, std::uint32_t
   bool sign = false;
   if constexpr (std::is_signed_v<T>) {
     const std::uint32_t last = position + length - 1;
-    sign = ((static_cast<U>(a) >> (last < kBits ? last : kBits - 1)) & 1U) != 0;
+    sign = ((static_cast<U>(a) >> (last < width ? last : width - 1)) & 1U) != 0;
   }
-  const U field = position >= kBits ? U{0} : static_cast<U>(static_cast<U>(a) >> position);
-  const std::uint32_t have = position >= kBits ? 0 : kBits - position;
+  const U field = position >= width ? U{0} : static_cast<U>(static_cast<U>(a) >> position);
+  const std::uint32_t have = position >= width ? 0 : width - position;
   const std::uint32_t kept = length < have ? length : have;
-  const U mask = kept >= kBits ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << kept) - 1);
+  const U mask = kept >= width ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << kept) - 1);
   return static_cast<T>((field & mask) | (sign ? static_cast<U>(~mask) : U{0}));
 }
 
 template <class T> constexpr T insert_field(T a, T b, std::uint32_t c, std::uint32_t d) {
-  constexpr std::uint32_t kBits = 8 * sizeof(T);
+  constexpr std::uint32_t width = 8 * sizeof(T);
   const std::uint32_t position = c & 0xFFU;
   const std::uint32_t length = d & 0xFFU;
-  if (position >= kBits)
+  if (position >= width)
     return b;
-  const T ones = length >= kBits ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << length) - 1);
+  const T ones = length >= width ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << length) - 1);
   const T mask = static_cast<T>(ones << position);
   return static_cast<T>((b & ~mask) | ((a << position) & mask));
 }
@@ -126,7 +126,7 @@ template <class T> constexpr T insert_field(T a, T b, std::uint32_t c, std::uint
 // Position of the highest bit that differs from the sign; all ones when there is none.
 template <class T, bool ShiftAmount> constexpr std::uint32_t find_leading_bit(T a) {
   using U = std::make_unsigned_t<T>;
-  constexpr std::uint32_t kBits = 8 * sizeof(T);
+  constexpr std::uint32_t width = 8 * sizeof(T);
   auto bits = static_cast<U>(a);
   if constexpr (std::is_signed_v<T>)
     if (a < 0)
@@ -134,7 +134,7 @@ template <class T, bool ShiftAmount> constexpr std::uint32_t find_leading_bit(T 
   if (bits == 0)
     return 0xFFFFFFFFU;
   const auto zeros = static_cast<std::uint32_t>(std::countl_zero(bits));
-  return ShiftAmount ? zeros : kBits - 1 - zeros;
+  return ShiftAmount ? zeros : width - 1 - zeros;
 }
 
 template <bool Clamp> constexpr std::uint32_t bit_mask(std::uint32_t a, std::uint32_t b) {
@@ -172,17 +172,17 @@ template <class T> constexpr std::uint32_t count_ones(T a) {
 
 // The |offset|-th set bit at or beyond `base`, upwards or downwards; all ones when there is none.
 constexpr std::uint32_t find_nth_set(std::uint32_t mask, std::uint32_t base, std::int32_t offset) {
-  constexpr std::uint32_t kNotFound = 0xFFFFFFFFU;
+  constexpr std::uint32_t not_found = 0xFFFFFFFFU;
   if (base >= 32)
-    return kNotFound;
+    return not_found;
   if (offset == 0)
-    return (mask >> base & 1U) != 0 ? base : kNotFound;
+    return (mask >> base & 1U) != 0 ? base : not_found;
   std::int64_t left = offset > 0 ? std::int64_t{offset} : -std::int64_t{offset};
   const int step = offset > 0 ? 1 : -1;
   for (int position = static_cast<int>(base); position >= 0 && position < 32; position += step)
     if ((mask >> position & 1U) != 0 && --left == 0)
       return static_cast<std::uint32_t>(position);
-  return kNotFound;
+  return not_found;
 }
 
 } // namespace kernevo::vgpu::semantics

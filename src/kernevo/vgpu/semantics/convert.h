@@ -15,10 +15,10 @@ template <class D, class S> constexpr D resize(S value) {
 }
 
 template <class D, class S> constexpr D resize_sat(S value) {
-  constexpr auto kLow = static_cast<Int128>(std::numeric_limits<D>::min());
-  constexpr auto kHigh = static_cast<Int128>(std::numeric_limits<D>::max());
+  constexpr auto lowest = static_cast<Int128>(std::numeric_limits<D>::min());
+  constexpr auto highest = static_cast<Int128>(std::numeric_limits<D>::max());
   const auto wide = static_cast<Int128>(value);
-  return static_cast<D>(wide < kLow ? kLow : wide > kHigh ? kHigh : wide);
+  return static_cast<D>(wide < lowest ? lowest : wide > highest ? highest : wide);
 }
 
 // Rounding to an integer: the same four modes, written .rni .rzi .rmi .rpi.
@@ -38,18 +38,18 @@ template <Rounding Mode> double integral(double value) {
 template <class Format, class I, Rounding Mode>
 I float_to_integer(typename Format::Storage source) {
   using U = std::make_unsigned_t<I>;
-  constexpr int kBits = 8 * sizeof(I);
-  constexpr bool kTopBit = Format::kIsF64 || kBits == 64;
+  constexpr int width = 8 * sizeof(I);
+  constexpr bool nan_is_top_bit = Format::kIsF64 || width == 64;
   const double value = integral<Mode>(Format::decode(source));
-  constexpr double kLow =
+  constexpr double lowest =
       std::is_signed_v<I> ? static_cast<double>(std::numeric_limits<I>::min()) : 0.0;
-  constexpr double kBeyond = // 2^bits or 2^(bits-1)
-      2.0 * static_cast<double>(U{1} << (kBits - (std::is_signed_v<I> ? 2 : 1)));
+  constexpr double beyond = // 2^bits or 2^(bits-1)
+      2.0 * static_cast<double>(U{1} << (width - (std::is_signed_v<I> ? 2 : 1)));
   if (value != value)
-    return kTopBit ? static_cast<I>(U{1} << (kBits - 1)) : I{0};
-  if (value <= kLow)
+    return nan_is_top_bit ? static_cast<I>(U{1} << (width - 1)) : I{0};
+  if (value <= lowest)
     return std::numeric_limits<I>::min();
-  if (value >= kBeyond)
+  if (value >= beyond)
     return std::numeric_limits<I>::max();
   return static_cast<I>(value);
 }
@@ -132,17 +132,17 @@ template <Tf32Rounding Mode, bool Relu, bool Satfinite> std::uint32_t to_tf32(fl
     return kCanonicalNan;
   if (Relu && (bits >> 31) != 0)
     return 0;
-  constexpr std::uint32_t kDropped = 0x1FFFU;
-  constexpr std::uint32_t kInfinity = 0x7F800000U;
-  if ((bits & 0x7FFFFFFFU) < kInfinity) {
+  constexpr std::uint32_t dropped = 0x1FFFU;
+  constexpr std::uint32_t infinity = 0x7F800000U;
+  if ((bits & 0x7FFFFFFFU) < infinity) {
     if constexpr (Mode == Tf32Rounding::rna)
       bits += 0x1000U;
     else if constexpr (Mode == Tf32Rounding::rn)
       bits += 0x0FFFU + (bits >> 13 & 1U);
   }
-  bits &= ~kDropped;
-  if (Satfinite && (bits & 0x7FFFFFFFU) >= kInfinity)
-    bits = (bits & 0x80000000U) | (kInfinity - 1 - kDropped);
+  bits &= ~dropped;
+  if (Satfinite && (bits & 0x7FFFFFFFU) >= infinity)
+    bits = (bits & 0x80000000U) | (infinity - 1 - dropped);
   return bits;
 }
 
@@ -179,11 +179,11 @@ inline std::uint32_t ue8m0_to_bfloats(std::uint16_t pair) {
 // cvt.pack.sat: a and b saturated to Bits bits side by side, a above b, below what c holds.
 template <unsigned Bits, bool Signed>
 std::uint32_t pack_sat(std::int32_t a, std::int32_t b, std::uint32_t c) {
-  constexpr std::int32_t kLow = Signed ? -(1 << (Bits - 1)) : 0;
-  constexpr std::int32_t kHigh = Signed ? (1 << (Bits - 1)) - 1 : (1 << Bits) - 1;
-  constexpr std::uint32_t kMask = (1U << Bits) - 1;
+  constexpr std::int32_t lowest = Signed ? -(1 << (Bits - 1)) : 0;
+  constexpr std::int32_t highest = Signed ? (1 << (Bits - 1)) - 1 : (1 << Bits) - 1;
+  constexpr std::uint32_t ones = (1U << Bits) - 1;
   const auto fit = [](std::int32_t x) {
-    return static_cast<std::uint32_t>(x < kLow ? kLow : x > kHigh ? kHigh : x) & kMask;
+    return static_cast<std::uint32_t>(x < lowest ? lowest : x > highest ? highest : x) & ones;
   };
   const std::uint32_t pair = fit(a) << Bits | fit(b);
   if constexpr (2 * Bits == 32)

@@ -175,13 +175,13 @@ template <> struct BitsOf<double> {
 // A NaN operand gives way to the other one unless PropagateNan; -0 is below +0.
 template <class T, bool Maximum, bool Ftz, bool PropagateNan, bool XorSign> T extremum(T a, T b) {
   using Bits = typename BitsOf<T>::Type;
-  constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
+  constexpr Bits sign_bit = Bits{1} << (8 * sizeof(T) - 1);
   a = flush_if<Ftz>(a);
   b = flush_if<Ftz>(b);
-  const Bits sign = (std::bit_cast<Bits>(a) ^ std::bit_cast<Bits>(b)) & kSign;
+  const Bits sign = (std::bit_cast<Bits>(a) ^ std::bit_cast<Bits>(b)) & sign_bit;
   if constexpr (XorSign) {
-    a = std::bit_cast<T>(std::bit_cast<Bits>(a) & ~kSign);
-    b = std::bit_cast<T>(std::bit_cast<Bits>(b) & ~kSign);
+    a = std::bit_cast<T>(std::bit_cast<Bits>(a) & ~sign_bit);
+    b = std::bit_cast<T>(std::bit_cast<Bits>(b) & ~sign_bit);
   }
   const Bits x = std::bit_cast<Bits>(a);
   const Bits y = std::bit_cast<Bits>(b);
@@ -199,19 +199,20 @@ template <class T, bool Maximum, bool Ftz, bool PropagateNan, bool XorSign> T ex
 
 template <class T, bool Ftz> constexpr T absolute_float(T a) {
   using Bits = typename BitsOf<T>::Type;
-  constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
-  return std::bit_cast<T>(std::bit_cast<Bits>(flush_if<Ftz>(a)) & ~kSign);
+  constexpr Bits sign_bit = Bits{1} << (8 * sizeof(T) - 1);
+  return std::bit_cast<T>(std::bit_cast<Bits>(flush_if<Ftz>(a)) & ~sign_bit);
 }
 template <class T, bool Ftz> constexpr T negate_float(T a) {
   using Bits = typename BitsOf<T>::Type;
-  constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
-  return std::bit_cast<T>(std::bit_cast<Bits>(flush_if<Ftz>(a)) ^ kSign);
+  constexpr Bits sign_bit = Bits{1} << (8 * sizeof(T) - 1);
+  return std::bit_cast<T>(std::bit_cast<Bits>(flush_if<Ftz>(a)) ^ sign_bit);
 }
 // The magnitude of b with the sign of a.
 template <class T> constexpr T copysign_float(T a, T b) {
   using Bits = typename BitsOf<T>::Type;
-  constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
-  return std::bit_cast<T>((std::bit_cast<Bits>(a) & kSign) | (std::bit_cast<Bits>(b) & ~kSign));
+  constexpr Bits sign_bit = Bits{1} << (8 * sizeof(T) - 1);
+  return std::bit_cast<T>((std::bit_cast<Bits>(a) & sign_bit) |
+                          (std::bit_cast<Bits>(b) & ~sign_bit));
 }
 
 // Two f32 in one 64-bit register.

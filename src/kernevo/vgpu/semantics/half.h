@@ -87,9 +87,9 @@ std::uint16_t fma_half(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
 
 template <class Format, bool Maximum, bool Ftz, bool PropagateNan, bool XorSign>
 std::uint16_t extremum_half(std::uint16_t a, std::uint16_t b) {
-  constexpr HalfMode kMode{Ftz, false, false};
-  const auto x = static_cast<float>(operand_half<Format, kMode>(a));
-  const auto y = static_cast<float>(operand_half<Format, kMode>(b));
+  constexpr HalfMode rounding{Ftz, false, false};
+  const auto x = static_cast<float>(operand_half<Format, rounding>(a));
+  const auto y = static_cast<float>(operand_half<Format, rounding>(b));
   return Format::narrow(extremum<float, Maximum, false, PropagateNan, XorSign>(x, y));
 }
 template <class Format, bool Ftz> constexpr std::uint16_t absolute_half(std::uint16_t a) {

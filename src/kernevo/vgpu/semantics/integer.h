@@ -62,9 +62,9 @@ template <class T> constexpr Wide<T> mad_wide(T a, T b, Wide<T> c) {
 }
 
 constexpr std::int32_t clamp_s32(std::int64_t value) {
-  constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
-  constexpr std::int64_t kHigh = std::numeric_limits<std::int32_t>::max();
-  return static_cast<std::int32_t>(value < kLow ? kLow : value > kHigh ? kHigh : value);
+  constexpr std::int64_t lowest = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int64_t highest = std::numeric_limits<std::int32_t>::max();
+  return static_cast<std::int32_t>(value < lowest ? lowest : value > highest ? highest : value);
 }
 constexpr std::int32_t add_sat(std::int32_t a, std::int32_t b) {
   return clamp_s32(std::int64_t{a} + b);
@@ -140,8 +140,8 @@ constexpr std::uint32_t halves_ternary(std::uint32_t a, std::uint32_t b, std::ui
 }
 
 template <class T> constexpr T low_24_bits(T a) {
-  constexpr int kUnused = 8;
-  return static_cast<T>(static_cast<T>(static_cast<std::uint32_t>(a) << kUnused) >> kUnused);
+  constexpr int unused = 8;
+  return static_cast<T>(static_cast<T>(static_cast<std::uint32_t>(a) << unused) >> unused);
 }
 template <class T> constexpr T mul24_lo(T a, T b) {
   return static_cast<T>(mul_wide(low_24_bits(a), low_24_bits(b)));
