@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 
 namespace kernevo {
@@ -54,10 +55,31 @@ TEST(Gpus, RatesAgreeWithUnitsAndClock) {
   }
 }
 
+struct Limits {
+  unsigned shared_kib;
+  int blocks;
+  int threads;
+};
+
 TEST(Gpus, LimitsFollowTheComputeCapability) {
+  // As the CUDA toolkit's cuda_occupancy.h and arch_traits.h give them.
+  const std::map<int, Limits> table = {
+      {70, {96, 32, 2048}},  {75, {64, 16, 1024}},  {80, {164, 32, 2048}},  {86, {100, 16, 1536}},
+      {89, {100, 24, 1536}}, {90, {228, 32, 2048}}, {100, {228, 32, 2048}}, {120, {100, 24, 1536}},
+  };
   const std::vector<Gpu> gpus = load_gpus().value();
   for (const Gpu& gpu : gpus) {
     SCOPED_TRACE(gpu.name);
+    ASSERT_TRUE(table.contains(gpu.compute_capability));
+    const Limits& limits = table.at(gpu.compute_capability);
+    EXPECT_EQ(gpu.shared_per_multiprocessor.value, limits.shared_kib << 10U);
+    EXPECT_EQ(gpu.max_blocks_per_multiprocessor, limits.blocks);
+    EXPECT_EQ(gpu.max_threads_per_multiprocessor, limits.threads);
+    EXPECT_EQ(gpu.max_threads_per_block, 1024);
+    EXPECT_EQ(gpu.registers_per_block, 65536);
+    EXPECT_EQ(gpu.register_allocation_unit, 256);
+    EXPECT_EQ(gpu.warp_allocation_granularity, 4);
+    EXPECT_EQ(gpu.shared_allocation_unit.value, gpu.compute_capability >= 80 ? 128U : 256U);
     EXPECT_EQ(gpu.registers_per_multiprocessor, 65536);
     EXPECT_EQ(gpu.max_registers_per_thread, 255);
     EXPECT_EQ(gpu.shared_reserved_per_block.value, gpu.compute_capability >= 80 ? 1024U : 0U);
