@@ -7,7 +7,8 @@
 namespace kernevo {
 namespace {
 
-double root_mean_square(std::span<const Expected> expected) {
+// The magnitude below which 95 % of a normally distributed output lies: twice its root mean square.
+double scale_of(std::span<const Expected> expected) {
   double sum = 0;
   std::size_t finite = 0;
   for (const Expected& e : expected)
@@ -15,7 +16,7 @@ double root_mean_square(std::span<const Expected> expected) {
       sum += e.value * e.value;
       ++finite;
     }
-  return finite == 0 ? 0 : std::sqrt(sum / static_cast<double>(finite));
+  return finite == 0 ? 0 : 2 * std::sqrt(sum / static_cast<double>(finite));
 }
 
 // |error| in units of the tolerance; infinite when the value is of the wrong kind altogether.
@@ -44,13 +45,13 @@ OutputCheck check_output(const BufferSpec& buffer, std::span<const std::byte> ac
                          std::optional<double> declared) {
   OutputCheck check;
   const bool widen = declared.has_value() && is_floating(buffer.dtype);
-  const double rms = widen ? root_mean_square(expected) : 0;
+  const double scale = widen ? scale_of(expected) : 0;
   const double largest = largest_value(buffer.dtype);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const double value = load_element(buffer.dtype, actual.data(), points[i]);
     const Expected& e = expected[i];
     const double tolerance =
-        widen ? std::max(e.tolerance, *declared * std::max(std::abs(e.value), rms)) : e.tolerance;
+        widen ? std::max(e.tolerance, *declared * std::max(std::abs(e.value), scale)) : e.tolerance;
     const double ratio = error_ratio(value, e.value, tolerance, largest);
     check.worst_ratio = std::max(check.worst_ratio, ratio);
     if (widen)

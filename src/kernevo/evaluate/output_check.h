@@ -21,9 +21,10 @@ struct OutputCheck {
   std::uint64_t checked = 0;
 };
 
-// `declared` is the task's tolerance: relative to max(|expected|, rms of the expected values). It
-// widens the oracle's bound for floating point and never applies to integers. A non-finite result
-// passes only where the expected value is beyond the format's range, with the same sign.
+// `declared` is the task's tolerance: relative to max(|expected|, twice the rms of the expected
+// values). It widens the oracle's bound for floating point and never applies to integers. A
+// non-finite result passes only where the expected value is beyond the format's range, with the
+// same sign.
 OutputCheck check_output(const BufferSpec& buffer, std::span<const std::byte> actual,
                          std::span<const std::int64_t> points, std::span<const Expected> expected,
                          std::optional<double> declared);

@@ -21,8 +21,9 @@ enum class Direction { in, out, inout };
 struct Distribution {
   enum class Kind { normal, uniform, integers, zeros, wide, denormal, constant, indices };
   Kind kind = Kind::normal;
-  double low = 0.0;  // uniform, integers, indices: smallest; normal: mean; constant: the value
-  double high = 1.0; // uniform, integers, indices: largest (inclusive for integers); normal: deviation
+  double low = 0.0; // uniform, integers, indices: smallest; normal: mean; constant: the value
+  double high =
+      1.0; // uniform, integers, indices: largest (inclusive for integers); normal: deviation
 
   bool operator==(const Distribution&) const = default;
 };
@@ -81,9 +82,10 @@ struct Task {
   std::string target_gpu = "A100";
   std::vector<ArgumentSpec> arguments;
   std::vector<ScalarSpec> scalars;
-  std::vector<ShapeCase> shapes;       // what is optimised
-  std::vector<ShapeCase> check_shapes; // hidden from proposers; the operation's edge cases when not given
-  std::optional<double> tolerance; // declared; relative to max(|expected|, rms of the output)
+  std::vector<ShapeCase> shapes; // what is optimised
+  std::vector<ShapeCase>
+      check_shapes; // hidden from proposers; the operation's edge cases when not given
+  std::optional<double> tolerance; // declared; relative to max(|expected|, twice the output's rms)
   bool allow_tf32 = false;
   Objective objective = Objective::geometric_mean_speedup;
   std::optional<double> target_us;

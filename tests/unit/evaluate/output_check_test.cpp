@@ -58,9 +58,9 @@ TEST(OutputCheck, InfinityIsRightOnlyWhereTheFormatOverflows) {
 }
 
 TEST(OutputCheck, DeclaredToleranceIsRelativeToTheScaleOfTheOutput) {
-  // rms of {100, 0} is about 70.7: an error of 3 on the zero is within 5 % of it.
-  EXPECT_FALSE(check(DType::float32, {100.0, 3.0}, {{100.0, 1e-6}, {0.0, 1e-6}}, 0.05).mismatch);
-  EXPECT_TRUE(check(DType::float32, {100.0, 4.0}, {{100.0, 1e-6}, {0.0, 1e-6}}, 0.05).mismatch);
+  // Twice the rms of {100, 0} is about 141: an error of 7 on the zero is within 5 % of it.
+  EXPECT_FALSE(check(DType::float32, {100.0, 7.0}, {{100.0, 1e-6}, {0.0, 1e-6}}, 0.05).mismatch);
+  EXPECT_TRUE(check(DType::float32, {100.0, 7.2}, {{100.0, 1e-6}, {0.0, 1e-6}}, 0.05).mismatch);
 }
 
 TEST(OutputCheck, DeclaredToleranceKeepsTheStrictRatio) {
