@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <set>
 
 namespace kernevo {
 
@@ -97,6 +98,7 @@ bool is_host_call(std::string_view name) {
 
 FoundKernels find_cuda_kernels(const SourceScan& scan) {
   FoundKernels found;
+  std::set<std::string_view> seen; // a hostile file can declare tens of thousands
   for (std::size_t i = 0; i < scan.tokens.size(); ++i) {
     if (scan.tokens[i].text != "__global__")
       continue;
@@ -105,7 +107,7 @@ FoundKernels find_cuda_kernels(const SourceScan& scan) {
       continue;
     }
     const std::string_view name = declared_name(scan.tokens, i);
-    if (name.empty() || contains(found.names, name))
+    if (name.empty() || !seen.insert(name).second)
       continue;
     found.names.emplace_back(name);
     if (is_template(scan.tokens, i))

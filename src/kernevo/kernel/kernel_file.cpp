@@ -333,7 +333,8 @@ Result<void> read_directives(const SourceScan& scan, KernelFile& file) {
     while (length < view.size() && (is_identifier(view.substr(length, 1)) ||
                                     (length > 1 && view[length] >= '0' && view[length] <= '9')))
       ++length;
-    const std::string_view word = view.substr(1, length - 1);
+    static constexpr std::size_t kLongestShown = 40;
+    const std::string_view word = view.substr(1, std::min(length - 1, kLongestShown));
     if (word.empty() || is_documentation(word))
       continue;
     DirectiveText text(file.path, view, comments[i].line + offset,
