@@ -14,6 +14,11 @@
 namespace kernevo::vgpu {
 namespace {
 
+// Arithmetic on int ends here.
+constexpr std::size_t index(int value) {
+  return static_cast<std::size_t>(value);
+}
+
 using matrix::gather_a;
 using matrix::gather_b;
 
@@ -25,7 +30,7 @@ public:
       pointers_.push_back(slot.data());
   }
   matrix::RegisterFile file() { return pointers_.data(); }
-  template <class T> T* lanes(std::size_t index) { return matrix::lanes_of<T>(pointers_[index]); }
+  template <class T> T* lanes(std::size_t at) { return matrix::lanes_of<T>(pointers_[at]); }
 
 private:
   struct alignas(64) Slot {
@@ -50,8 +55,8 @@ void fill(Registers& registers, int elements, int bits, const Layout& layout,
   for (int lane = 0; lane < 32; ++lane)
     for (int i = 0; i < elements; ++i) {
       const Place at = layout(lane, i);
-      registers.lanes<std::uint32_t>(static_cast<std::size_t>(i / per_register))[lane] |=
-          raw(at.row, at.column) << (i % per_register * bits);
+      registers.lanes<std::uint32_t>(index(i / per_register))[lane] |= raw(at.row, at.column)
+                                                                       << (i % per_register * bits);
     }
 }
 
@@ -98,8 +103,8 @@ TEST_P(HalfProduct, MatchesATripleLoop) {
   const MatrixShape shape{16, 8, half_case.k};
   std::mt19937 random(7);
   std::uniform_real_distribution<double> numbers(-2, 2);
-  std::vector<std::uint16_t> a(static_cast<std::size_t>(16 * shape.k));
-  std::vector<std::uint16_t> b(static_cast<std::size_t>(shape.k * 8));
+  std::vector<std::uint16_t> a(index(16 * shape.k));
+  std::vector<std::uint16_t> b(index(shape.k * 8));
   std::vector<float> c(16 * 8);
   for (auto& x : a)
     x = double_to_half(numbers(random));
@@ -112,14 +117,13 @@ TEST_P(HalfProduct, MatchesATripleLoop) {
   Registers rc(4);
   Registers rd(4);
   fill(ra, half_case.a_elements, 16, half_case.a,
-       [&](int r, int k) { return a[static_cast<std::size_t>(r * shape.k + k)]; });
+       [&](int r, int k) { return a[index(r * shape.k + k)]; });
   fill(rb, half_case.b_elements, 16, half_case.b,
-       [&](int k, int n) { return b[static_cast<std::size_t>(k * 8 + n)]; });
+       [&](int k, int n) { return b[index(k * 8 + n)]; });
   for (int lane = 0; lane < 32; ++lane)
     for (int i = 0; i < 4; ++i) {
       const Place at = c_16x8(lane, i);
-      rc.lanes<float>(static_cast<std::size_t>(i))[lane] =
-          c[static_cast<std::size_t>(at.row * 8 + at.column)];
+      rc.lanes<float>(index(i))[lane] = c[index(at.row * 8 + at.column)];
     }
 
   std::array<double, matrix::kMaxA> ma;
@@ -134,12 +138,11 @@ TEST_P(HalfProduct, MatchesATripleLoop) {
   for (int lane = 0; lane < 32; ++lane)
     for (int i = 0; i < 4; ++i) {
       const Place at = c_16x8(lane, i);
-      long double exact = c[static_cast<std::size_t>(at.row * 8 + at.column)];
+      long double exact = c[index(at.row * 8 + at.column)];
       for (int k = 0; k < shape.k; ++k)
-        exact += static_cast<long double>(
-                     half_to_float(a[static_cast<std::size_t>(at.row * shape.k + k)])) *
-                 half_to_float(b[static_cast<std::size_t>(k * 8 + at.column)]);
-      EXPECT_EQ(rd.lanes<float>(static_cast<std::size_t>(i))[lane], static_cast<float>(exact));
+        exact += static_cast<long double>(half_to_float(a[index(at.row * shape.k + k)])) *
+                 half_to_float(b[index(k * 8 + at.column)]);
+      EXPECT_EQ(rd.lanes<float>(index(i))[lane], static_cast<float>(exact));
     }
 }
 
@@ -165,15 +168,14 @@ TEST(IntegerProduct, ByteFragmentsOfM16N8K32) {
         return Place{group(lane) + (lower ? 0 : 8), thread(lane) * 4 + (i & 3) + (i >= 8 ? 16 : 0)};
       },
       [&](int r, int k) {
-        return static_cast<std::uint32_t>(
-            static_cast<std::uint8_t>(a[static_cast<std::size_t>(r * 32 + k)]));
+        return static_cast<std::uint32_t>(static_cast<std::uint8_t>(a[index(r * 32 + k)]));
       });
   fill(
       rb, 8, 8,
       [](int lane, int i) {
         return Place{thread(lane) * 4 + (i & 3) + (i >= 4 ? 16 : 0), group(lane)};
       },
-      [&](int k, int n) { return b[static_cast<std::size_t>(k * 8 + n)]; });
+      [&](int k, int n) { return b[index(k * 8 + n)]; });
   std::array<std::int32_t, matrix::kMaxA> ma;
   std::array<std::int32_t, matrix::kMaxB> mb;
   std::array<std::int64_t, matrix::kMaxC> sum{};
@@ -186,9 +188,8 @@ TEST(IntegerProduct, ByteFragmentsOfM16N8K32) {
       const Place at = c_16x8(lane, i);
       int exact = 0;
       for (int k = 0; k < 32; ++k)
-        exact += a[static_cast<std::size_t>(at.row * 32 + k)] *
-                 b[static_cast<std::size_t>(k * 8 + at.column)];
-      EXPECT_EQ(rd.lanes<std::int32_t>(static_cast<std::size_t>(i))[lane], exact);
+        exact += a[index(at.row * 32 + k)] * b[index(k * 8 + at.column)];
+      EXPECT_EQ(rd.lanes<std::int32_t>(index(i))[lane], exact);
     }
 }
 
@@ -230,23 +231,23 @@ TEST(MatrixLayout, FragmentsCoverTheMatrix) {
                         {{16, 8, 16}, 1},  {{16, 8, 8}, 2}};
   for (const Form& form : forms) {
     const MatrixShape& shape = form.shape;
-    std::vector<int> a(static_cast<std::size_t>(shape.m * shape.k));
-    std::vector<int> b(static_cast<std::size_t>(shape.k * shape.n));
-    std::vector<int> c(static_cast<std::size_t>(shape.m * shape.n));
+    std::vector<int> a(index(shape.m * shape.k));
+    std::vector<int> b(index(shape.k * shape.n));
+    std::vector<int> c(index(shape.m * shape.n));
     for (int lane = 0; lane < 32; ++lane) {
       for (int r = 0; r < registers_of_a(shape, form.per_register); ++r)
         for (int i = 0; i < form.per_register; ++i) {
           const MatrixPosition at = position_in_a(shape, form.per_register, lane, r);
-          ++a.at(static_cast<std::size_t>(at.row * shape.k + at.column + i));
+          ++a.at(index(at.row * shape.k + at.column + i));
         }
       for (int r = 0; r < registers_of_b(shape, form.per_register); ++r)
         for (int i = 0; i < form.per_register; ++i) {
           const MatrixPosition at = position_in_b(shape, form.per_register, lane, r);
-          ++b.at(static_cast<std::size_t>((at.row + i) * shape.n + at.column));
+          ++b.at(index((at.row + i) * shape.n + at.column));
         }
       for (int i = 0; i < elements_of_c(shape); ++i) {
         const MatrixPosition at = position_in_c(shape, lane, i / 2);
-        ++c.at(static_cast<std::size_t>(at.row * shape.n + at.column + i % 2));
+        ++c.at(index(at.row * shape.n + at.column + i % 2));
       }
     }
     EXPECT_EQ(a, std::vector<int>(a.size(), 1));
@@ -266,12 +267,12 @@ TEST(MatrixLayout, QuadPairsCoverTheirMatrices) {
         for (int i = 0; i < 4; ++i) {
           const MatrixPosition in_a = quad_position_in_a(row, lane, i);
           const MatrixPosition in_b = quad_position_in_b(row, lane, i);
-          ++a.at(static_cast<std::size_t>(quad * 32 + in_a.row * 4 + in_a.column));
-          ++b.at(static_cast<std::size_t>(quad * 32 + in_b.row * 8 + in_b.column));
+          ++a.at(index(quad * 32 + in_a.row * 4 + in_a.column));
+          ++b.at(index(quad * 32 + in_b.row * 8 + in_b.column));
         }
         for (int i = 0; i < 8; ++i) {
           const MatrixPosition at = quad_position_in_c(wide, lane, i);
-          ++c.at(static_cast<std::size_t>(quad * 64 + at.row * 8 + at.column));
+          ++c.at(index(quad * 64 + at.row * 8 + at.column));
         }
       }
       for (const int count : a)
