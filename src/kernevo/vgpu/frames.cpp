@@ -12,8 +12,8 @@ namespace {
 
 using ptx::Special;
 
-// What a thread may use on hardware at most; and a depth no sane recursion reaches.
-constexpr std::uint32_t kStackBytes = 512U << 10U;
+// Far above the default stack of a CUDA thread (1 KiB), and 128 MiB for the largest block.
+constexpr std::uint32_t kStackBytes = 128U << 10U;
 constexpr std::uint32_t kStackDepth = 1024;
 
 template <class T> void fill(std::byte* slot, std::uint64_t value) {

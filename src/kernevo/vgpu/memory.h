@@ -48,8 +48,9 @@ struct Allocation {
   std::uint8_t* written = nullptr; // one flag per byte, or null when nobody asks
 
   std::uint64_t end() const { return base + bytes; }
+  // [first, last); a wrapped-around interval is never covered.
   bool covers(std::uint64_t first, std::uint64_t last) const {
-    return first >= base && last <= end();
+    return first >= base && first <= last && last <= end();
   }
 };
 

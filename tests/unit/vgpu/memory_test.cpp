@@ -72,6 +72,33 @@ TEST(Memory, Misaligned) {
                misaligned);
 }
 
+// Lanes at one distance whose last one wraps around into the buffer: 31 * step = 8 modulo 2^64.
+TEST(Memory, WrappingStridesAreNotMistakenForOneInterval) {
+  std::uint64_t inverse = 1;
+  for (int i = 0; i < 6; ++i)
+    inverse *= 2 - 31 * inverse;
+  ASSERT_EQ(31 * inverse, 1U);
+  const std::string step = std::to_string(static_cast<std::int64_t>(8 * inverse));
+  EXPECT_FAULT(run_kernel(kernel("mov.u64 %rd5, " + step + R"(;
+    cvt.u64.u32 %rd6, %r0;
+    mul.lo.u64 %rd6, %rd6, %rd5;
+    add.u64 %rd6, %rd6, %rd0;
+    ld.global.u32 %r10, [%rd6];
+    ret;)"))
+                   .result,
+               out_of_bounds);
+  // Some lanes at the top of the address space, where address + size wraps to zero.
+  EXPECT_FAULT(run_kernel(kernel(R"(
+    mov.u64 %rd5, -4;
+    setp.eq.u32 %p0, %r0, 1;
+    selp.u64 %rd6, %rd5, %rd1, %p0;
+    setp.lt.u32 %p1, %r0, 5;
+    @%p1 ld.global.u32 %r10, [%rd6];
+    ret;)"))
+                   .result,
+               out_of_bounds);
+}
+
 TEST(Memory, ReadOnlyBuffers) {
   AllocationOptions read_only;
   read_only.read_only = true;

@@ -23,6 +23,7 @@ using ptx::Space;
 using ptx::Type;
 
 constexpr std::size_t kMostElements = 8;
+constexpr std::int64_t kWidestStep = std::int64_t{1} << 40;
 constexpr std::size_t kMostBytes = 64; // of one access: .v8 of 64 bits
 
 struct Bits128 {
@@ -197,7 +198,8 @@ bool locate_together(const MemoryDetail& detail, WarpState& warp, const Op& op, 
     first = lanes[0] + static_cast<std::uint32_t>(detail.address.offset);
     step = static_cast<std::int32_t>(lanes[1] - lanes[0]);
   }
-  if (straight) {
+  // A wild step could wrap around and end inside the allocation with the lanes between outside.
+  if (straight && step > -kWidestStep && step < kWidestStep) {
     located.shape = Shape::straight;
     located.step = step;
     const std::uint64_t last = first + static_cast<std::uint64_t>(step) * (kWarpSize - 1);
