@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <numeric>
+#include <tuple>
 
 namespace kernevo {
 namespace {
@@ -107,10 +108,10 @@ Dims shrink(const Task& task, const Operation& op, const Dims& real) {
     std::vector<std::size_t> order(names.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     // Independent slices go first: they cost work and add no coverage.
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       const auto key = [&](std::size_t i) {
         const std::int64_t value = dims.at(names[i]);
-        return std::pair{op.scaling[i] == Scaling::batch && value > 1, value};
+        return std::tuple{op.scaling[i] == Scaling::batch && value > 1, value, names.size() - i};
       };
       return key(a) > key(b);
     });
