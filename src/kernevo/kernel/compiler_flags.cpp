@@ -43,6 +43,7 @@ Result<std::string> canonical_flag(std::string_view flag, const Place& place) {
       std::find_if(kFlags.begin(), kFlags.end(), [&](const Flag& f) { return f.name == name; });
   if (known == kFlags.end() || dashes < 1 || dashes > 2) {
     std::vector<std::string> names;
+    names.reserve(kFlags.size());
     for (const Flag& f : kFlags)
       names.push_back(fmt::format("--{}", f.name));
     return fail(ErrorCode::input,

@@ -20,10 +20,10 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 
 // Attributes that look like a call between __global__ and the function's name.
 bool is_attribute(std::string_view name) {
-  static constexpr std::array<std::string_view, 9> kAttributes = {
+  static constexpr std::array<std::string_view, 9> attributes = {
       "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__block_size__", "__attribute__",
       "alignas",           "__align__",   "decltype",         "__declspec"};
-  return std::find(kAttributes.begin(), kAttributes.end(), name) != kAttributes.end();
+  return std::find(attributes.begin(), attributes.end(), name) != attributes.end();
 }
 
 // The index after the parenthesis that closes the one at `open`.
@@ -58,8 +58,9 @@ std::string_view declared_name(const Tokens& tokens, std::size_t start) {
 
 // Whether `template <...>` stands before the declaration that contains token `at`.
 bool is_template(const Tokens& tokens, std::size_t at) {
-  for (std::size_t i = at; i-- > 0 && i + kReach > at;) {
-    const SourceToken& token = tokens[i];
+  const std::size_t first = at > kReach ? at - kReach : 0;
+  for (std::size_t i = at; i > first; --i) {
+    const SourceToken& token = tokens[i - 1];
     if (token.preprocessor)
       continue;
     if (token.text == ";" || token.text == "{" || token.text == "}")
@@ -73,24 +74,24 @@ bool is_template(const Tokens& tokens, std::size_t at) {
 }
 
 bool is_host_header(std::string_view header) {
-  static constexpr std::array<std::string_view, 17> kHeaders = {
+  static constexpr std::array<std::string_view, 17> host_headers = {
       "iostream", "fstream", "sstream",       "string",     "vector",   "map",
       "chrono",   "random",  "thread",        "memory",     "stdlib.h", "cstdlib",
       "numeric",  "iomanip", "unordered_map", "functional", "stdexcept"};
-  static constexpr std::array<std::string_view, 8> kFolders = {
+  static constexpr std::array<std::string_view, 8> host_folders = {
       "torch/", "ATen/", "c10/", "pybind11/", "thrust/", "cublas", "cudnn", "Python.h"};
-  return std::find(kHeaders.begin(), kHeaders.end(), header) != kHeaders.end() ||
-         std::any_of(kFolders.begin(), kFolders.end(),
+  return std::find(host_headers.begin(), host_headers.end(), header) != host_headers.end() ||
+         std::any_of(host_folders.begin(), host_folders.end(),
                      [&](std::string_view folder) { return header.starts_with(folder); });
 }
 
 bool is_host_call(std::string_view name) {
-  static constexpr std::array<std::string_view, 16> kPrefixes = {
+  static constexpr std::array<std::string_view, 16> host_calls = {
       "cudaMalloc",    "cudaFree",        "cudaMemcpy",       "cudaMemset",
       "cudaLaunch",    "cudaDeviceSync",  "cudaGetLastError", "cudaPeekAtLastError",
       "cudaStream",    "cudaEvent",       "cudaFuncSet",      "cudaGetDevice",
       "cudaSetDevice", "PYBIND11_MODULE", "TORCH_LIBRARY",    "cudaOccupancy"};
-  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+  return std::any_of(host_calls.begin(), host_calls.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 

@@ -30,13 +30,14 @@ constexpr std::array<std::string_view, 7> kDirectives = {"tune",  "where",   "sc
 
 // Words documentation comments begin with; they are not directives.
 bool is_documentation(std::string_view word) {
-  static constexpr std::array<std::string_view, 34> kWords = {
+  static constexpr std::array<std::string_view, 34> documentation_words = {
       "a",       "author",    "authors", "brief",   "bug",      "c",          "class",
       "code",    "copyright", "date",    "def",     "defgroup", "deprecated", "details",
       "endcode", "file",      "fn",      "ingroup", "license",  "namespace",  "note",
       "p",       "par",       "param",   "post",    "pre",      "ref",        "return",
       "returns", "see",       "todo",    "tparam",  "version",  "warning"};
-  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+  return std::find(documentation_words.begin(), documentation_words.end(), word) !=
+         documentation_words.end();
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
@@ -51,7 +52,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 
 // C's own names for what a buffer holds, beside the dtypes of tasks.
 std::optional<DType> parse_buffer_type(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, DType>, 12> kNames = {{
+  static constexpr std::array<std::pair<std::string_view, DType>, 12> c_names = {{
       {"__half", DType::float16},
       {"nv_bfloat16", DType::bfloat16},
       {"__nv_bfloat16", DType::bfloat16},
@@ -67,7 +68,7 @@ std::optional<DType> parse_buffer_type(std::string_view name) {
   }};
   if (const auto dtype = parse_dtype(name))
     return dtype;
-  for (const auto& [known, dtype] : kNames)
+  for (const auto& [known, dtype] : c_names)
     if (known == name)
       return dtype;
   return std::nullopt;
@@ -237,9 +238,9 @@ private:
   Result<void> flags(const DirectiveText& text, Range body) {
     for (const Range& word : text.words(body)) {
       KERNEVO_TRY(flag, canonical_flag(text.view(word), text.place(word.begin)));
-      static constexpr std::string_view kRegisters = "--maxrregcount=";
-      if (flag.starts_with(kRegisters)) {
-        KERNEVO_CHECK(set_registers(text, word.begin, flag.substr(kRegisters.size())));
+      static constexpr std::string_view register_flag = "--maxrregcount=";
+      if (flag.starts_with(register_flag)) {
+        KERNEVO_CHECK(set_registers(text, word.begin, flag.substr(register_flag.size())));
       } else if (flag != "--lineinfo" && // always on
                  std::find(file_.flags.begin(), file_.flags.end(), flag) == file_.flags.end()) {
         file_.flags.push_back(std::move(flag));
@@ -307,8 +308,9 @@ void append_line(DirectiveText& text, const CommentLine& comment) {
 }
 
 bool is_open(const std::string& text) {
-  static constexpr std::size_t kLongest = 16384; // no launch is; what follows is not part of it
-  if (text.size() > kLongest)
+  static constexpr std::size_t longest_launch =
+      16384; // no launch is; what follows is not part of it
+  if (text.size() > longest_launch)
     return false;
   int depth = 0;
   for (const char c : text)
@@ -333,8 +335,8 @@ Result<void> read_directives(const SourceScan& scan, KernelFile& file) {
     while (length < view.size() && (is_identifier(view.substr(length, 1)) ||
                                     (length > 1 && view[length] >= '0' && view[length] <= '9')))
       ++length;
-    static constexpr std::size_t kLongestShown = 40;
-    const std::string_view word = view.substr(1, std::min(length - 1, kLongestShown));
+    static constexpr std::size_t longest_shown = 40;
+    const std::string_view word = view.substr(1, std::min(length - 1, longest_shown));
     if (word.empty() || is_documentation(word))
       continue;
     DirectiveText text(file.path, view, comments[i].line + offset,

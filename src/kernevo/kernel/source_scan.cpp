@@ -237,9 +237,10 @@ private:
       quoted(c);
       token.kind = SourceToken::Kind::string;
     } else {
-      static constexpr std::array<std::string_view, 5> kLong = {"<<<", ">>>", "::", "->", "##"};
+      static constexpr std::array<std::string_view, 5> long_tokens = {"<<<", ">>>", "::", "->",
+                                                                      "##"};
       std::size_t length = 1;
-      for (const std::string_view text : kLong)
+      for (const std::string_view text : long_tokens)
         if (cursor_.at(text) && text.size() > length)
           length = text.size();
       cursor_.advance(length);

@@ -127,7 +127,7 @@ int caret_column(const std::vector<std::string_view>& lines, std::size_t head) {
 }
 
 bool is_syntax_message(std::string_view message) {
-  static constexpr std::array<std::string_view, 18> kStarts = {
+  static constexpr std::array<std::string_view, 18> syntax_starts = {
       "expected a",
       "expected either",
       "expected \"",
@@ -146,10 +146,10 @@ bool is_syntax_message(std::string_view message) {
       "unexpected end of file",
       "quoted string",
       "an asm string"};
-  static constexpr std::string_view kUnmatched = "was never closed";
-  return std::any_of(kStarts.begin(), kStarts.end(),
+  static constexpr std::string_view unmatched = "was never closed";
+  return std::any_of(syntax_starts.begin(), syntax_starts.end(),
                      [&](std::string_view start) { return message.starts_with(start); }) ||
-         message.find(kUnmatched) != std::string_view::npos;
+         message.find(unmatched) != std::string_view::npos;
 }
 
 } // namespace

@@ -45,13 +45,13 @@ int to_number(std::string_view text) {
 } // namespace
 
 std::vector<std::string> entry_names(std::string_view ptx) {
-  static constexpr std::string_view kEntry = ".entry ";
+  static constexpr std::string_view entry_mark = ".entry ";
   std::vector<std::string> names;
   for_each_line(ptx, [&](std::string_view line) {
-    const std::size_t at = line.find(kEntry);
+    const std::size_t at = line.find(entry_mark);
     if (at == std::string_view::npos || trim(line).starts_with("//"))
       return;
-    const std::string_view rest = trim(line.substr(at + kEntry.size()));
+    const std::string_view rest = trim(line.substr(at + entry_mark.size()));
     names.emplace_back(rest.substr(0, rest.find_first_of(" \t(")));
   });
   return names;

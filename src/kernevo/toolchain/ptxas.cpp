@@ -88,16 +88,16 @@ std::string ptxas_version(const Toolchain& toolchain) {
 // "ptxas k.ptx, line 37; error   : Unknown modifier" -> a diagnostic on the user's line.
 std::optional<Diagnostic> read_error(std::string_view line, const Build& build,
                                      const CompileRequest& request) {
-  static constexpr std::string_view kLine = ", line ";
+  static constexpr std::string_view line_mark = ", line ";
   Diagnostic diagnostic;
   diagnostic.place = Place{request.file, 0, 0};
   if (line.find("Ptx assembly aborted") != std::string_view::npos)
     return std::nullopt;
   if (const std::size_t error = line.find("error   : "); error != std::string_view::npos) {
     diagnostic.message = "assembler: " + std::string(line.substr(error + 10));
-    if (const std::size_t at = line.find(kLine); at < error) {
+    if (const std::size_t at = line.find(line_mark); at < error) {
       int ptx_line = 0;
-      std::from_chars(line.data() + at + kLine.size(), line.data() + error, ptx_line);
+      std::from_chars(line.data() + at + line_mark.size(), line.data() + error, ptx_line);
       diagnostic.place.line = source_line(build.ptx, ptx_line, request.file).value_or(0);
     }
     return diagnostic;
@@ -136,7 +136,7 @@ void warn(Build& build, const CompileRequest& request, std::string message) {
 } // namespace
 
 std::vector<KernelResources> read_ptxas_log(std::string_view log) {
-  static constexpr std::string_view kProperties = "Function properties for ";
+  static constexpr std::string_view properties_mark = "Function properties for ";
   std::vector<KernelResources> kernels;
   bool of_entry = false; // "Function properties" are also printed for device functions
   for_each_line(log, [&](std::string_view line) {
@@ -150,8 +150,8 @@ std::vector<KernelResources> read_ptxas_log(std::string_view log) {
     if (kernels.empty())
       return;
     KernelResources& kernel = kernels.back();
-    if (const std::size_t at = line.find(kProperties); at != std::string_view::npos) {
-      of_entry = line.substr(at + kProperties.size()) == kernel.name;
+    if (const std::size_t at = line.find(properties_mark); at != std::string_view::npos) {
+      of_entry = line.substr(at + properties_mark.size()) == kernel.name;
     } else if (line.find("bytes stack frame") != std::string_view::npos && of_entry) {
       kernel.stack = bytes_before(line, "bytes stack frame");
       kernel.spill_stores = bytes_before(line, "bytes spill stores");
