@@ -21,8 +21,8 @@ struct CorpusKernel {
   fs::path task;
   std::vector<std::string> faults; // any of these; empty in good/
 
-  friend void PrintTo(const CorpusKernel& kernel, std::ostream* out) {
-    *out << kernel.path.filename().string();
+  friend std::ostream& operator<<(std::ostream& out, const CorpusKernel& kernel) {
+    return out << kernel.path.filename().string();
   }
 };
 
