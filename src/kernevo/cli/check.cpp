@@ -41,13 +41,15 @@ Result<ParameterValues> parse_parameters(const std::vector<std::string>& setting
   return values;
 }
 
-std::string shape_line(const CheckedCase& c) {
-  std::string line = fmt::format("{:<15} seed {}", c.distribution, c.seed);
+// How much of the case was run and compared, when not all of it.
+std::string coverage(const CheckedCase& c) {
+  std::string text;
   if (c.blocks_run < c.blocks)
-    line += fmt::format(", {} of {} blocks", c.blocks_run, c.blocks);
+    text = fmt::format("{} of {} blocks", c.blocks_run, c.blocks);
   if (c.elements_checked < c.elements)
-    line += fmt::format(", {} of {} elements", c.elements_checked, c.elements);
-  return line;
+    text += fmt::format("{}{} of {} elements", text.empty() ? "" : ", ", c.elements_checked,
+                        c.elements);
+  return text;
 }
 
 void print_cases(const Verdict& verdict) {
@@ -56,8 +58,9 @@ void print_cases(const Verdict& verdict) {
   for (const CheckedCase& c : verdict.cases) {
     const bool failing = verdict.failing_case && &c == &verdict.cases.back();
     rows.push_back(
-        {c.case_id == previous ? "" : c.case_id + (c.hidden ? " (hidden)" : ""), shape_line(c),
-         failing ? "FAILED" : fmt::format("error {:.3f} of tolerance", c.worst_error_ratio)});
+        {c.case_id == previous ? "" : c.case_id + (c.hidden ? " (hidden)" : ""), c.distribution,
+         failing ? "FAILED" : fmt::format("error {:.3f} of tolerance", c.worst_error_ratio),
+         failing ? "" : coverage(c)});
     previous = c.case_id;
   }
   fmt::print("{}", table(rows));
@@ -82,26 +85,19 @@ void print_build(const CheckResult& result) {
   }
 }
 
-void print_fault(const Verdict& verdict) {
-  fmt::print("{}  {} at {}\n", paint("WRONG", Tone::bad), name_of(*verdict.fault),
+void print_fault(const CheckResult& result) {
+  const Verdict& verdict = result.verdict;
+  fmt::print("{}  {}{} at {}\n", paint("WRONG", Tone::bad), name_of(*verdict.fault),
+             verdict.finding ? fmt::format(" ({})", name_of(verdict.finding->kind)) : "",
              name_of(verdict.rung));
   fmt::print("  {}\n", verdict.summary);
-  if (const auto& finding = verdict.finding) {
-    std::vector<std::vector<std::string>> rows = {{"finding", std::string(name_of(finding->kind))}};
-    if (!finding->kernel.empty())
-      rows.push_back({"kernel", finding->kernel});
-    if (finding->source_line > 0)
-      rows.push_back({"line", fmt::format("{}:{}", finding->source_file, finding->source_line)});
-    if (finding->has_thread)
-      rows.push_back(
-          {"where", fmt::format("block ({}), thread ({})", fmt::join(finding->block, ", "),
-                                fmt::join(finding->thread, ", "))});
-    fmt::print("{}", table(rows));
-  }
-  std::size_t shown = 0;
+  std::size_t errors = 0;
   for (const Diagnostic& d : verdict.diagnostics)
-    if (d.severity == Diagnostic::Severity::error && ++shown <= 10 && verdict.rung == Rung::compile)
+    if (verdict.rung == Rung::compile && d.severity == Diagnostic::Severity::error &&
+        ++errors > 1 && errors <= 10)
       fmt::print("  {}:{}: {}\n", d.place.file, d.place.line, d.message);
+  if (verdict.failing_case)
+    fmt::print("  repeat with --seed {}\n", result.seed);
 }
 
 void print_result(const Options& options, const CheckResult& result,
@@ -130,7 +126,7 @@ void print_result(const Options& options, const CheckResult& result,
     fmt::print("{}  {} ({:.2f} s)\n", paint("CORRECT", Tone::good), verdict.summary,
                result.wall_seconds);
   else
-    print_fault(verdict);
+    print_fault(result);
 }
 
 void print_json(const Options& options, const CheckResult& result,

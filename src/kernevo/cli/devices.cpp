@@ -10,8 +10,8 @@
 namespace kernevo::cli {
 namespace {
 
-std::string gigabytes(Bytes bytes) {
-  return fmt::format("{:.0f} GB", static_cast<double>(bytes.value) / 1e9);
+std::string gibibytes(Bytes bytes) {
+  return fmt::format("{:.0f} GiB", static_cast<double>(bytes.value) / 0x1p30);
 }
 
 std::string capability(int value) {
@@ -23,14 +23,14 @@ void print_list(const DeviceList& list) {
   std::vector<std::vector<std::string>> rows;
   for (const RealGpu& gpu : list.real_gpus)
     rows.push_back({fmt::format("cuda:{}", gpu.ordinal), gpu.name,
-                    capability(gpu.compute_capability), gigabytes(gpu.memory)});
+                    capability(gpu.compute_capability), gibibytes(gpu.memory)});
   fmt::print(
       "{}virtual GPUs   executed on this machine's processor; times are modelled, never measured\n",
       table(rows));
   rows.clear();
   for (const Gpu& gpu : list.virtual_gpus)
     rows.push_back({"virtual:" + gpu.name, capability(gpu.compute_capability),
-                    fmt::format("{} SMs", gpu.multiprocessors), gigabytes(gpu.memory),
+                    fmt::format("{} SMs", gpu.multiprocessors), gibibytes(gpu.memory),
                     fmt::format("{:.0f} GB/s", gpu.dram_gbps)});
   fmt::print("{}", table(rows));
 }

@@ -87,10 +87,9 @@ std::vector<std::int64_t> written_points(const BufferSpec& buffer,
 }
 
 std::string describe(const Mismatch& m, const CheckedCase& record) {
-  return fmt::format(
-      "{}[{}] is {:.9g}, expected {:.9g} within {:.3g} (case {}, {} inputs, seed {})", m.buffer,
-      fmt::join(m.index, ", "), m.actual, m.expected, m.tolerance, record.case_id,
-      record.distribution, record.seed);
+  return fmt::format("{}[{}] is {:.9g}, expected {:.9g} within {:.3g} (case {}, {} inputs)",
+                     m.buffer, fmt::join(m.index, ", "), m.actual, m.expected, m.tolerance,
+                     record.case_id, record.distribution);
 }
 
 class Judge {
@@ -136,8 +135,8 @@ public:
       if (!points.empty())
         return true;
     report_.fault = FaultKind::uninitialized_memory_error;
-    report_.summary = fmt::format("none of {} sampled blocks writes any output (case {}, seed {})",
-                                  report_.record.blocks_run, report_.record.case_id, inputs_.seed);
+    report_.summary = fmt::format("none of {} sampled blocks writes any output (case {})",
+                                  report_.record.blocks_run, report_.record.case_id);
     return false;
   }
 
@@ -149,10 +148,9 @@ public:
         continue;
       if (const auto element = first_unwritten(buffer, written(i))) {
         report_.fault = FaultKind::uninitialized_memory_error;
-        report_.summary =
-            fmt::format("{}[{}] is never written (case {}, {} inputs, seed {})", buffer.name,
-                        fmt::join(coordinates(buffer.shape, *element), ", "),
-                        report_.record.case_id, report_.record.distribution, inputs_.seed);
+        report_.summary = fmt::format("{}[{}] is never written (case {}, {} inputs)", buffer.name,
+                                      fmt::join(coordinates(buffer.shape, *element), ", "),
+                                      report_.record.case_id, report_.record.distribution);
         return false;
       }
     }
@@ -200,11 +198,8 @@ private:
 void take_finding(const Finding& finding, CaseReport& report) {
   report.finding = finding;
   report.fault = fault_of(finding.kind);
-  report.summary = fmt::format(
-      "{}{} (case {}, {} inputs, seed {})",
-      finding.source_line > 0 ? fmt::format("{}:{}: ", finding.source_file, finding.source_line)
-                              : "",
-      finding.message, report.record.case_id, report.record.distribution, report.record.seed);
+  report.summary = fmt::format("{} (case {}, {} inputs)", finding.message, report.record.case_id,
+                               report.record.distribution);
 }
 
 } // namespace
