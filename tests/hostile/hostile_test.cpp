@@ -81,7 +81,7 @@ TEST_P(Hostile, EndsInItsNamedFault) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Hostile, testing::ValuesIn(kernels()),
-                         [](const auto& info) { return info.param.path.stem().string(); });
+                         [](const auto& kernel) { return kernel.param.path.stem().string(); });
 
 } // namespace
 } // namespace kernevo

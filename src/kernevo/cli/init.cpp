@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
+#include <utility>
 
 namespace kernevo::cli {
 namespace {
@@ -43,10 +44,10 @@ void list_operations(bool json) {
   fmt::print("operations (kernevo init NAME)\n{}", table(rows));
 }
 
-Result<fs::path> prepare_folder(const Options& options) {
+Result<fs::path> prepare_folder(const Options& options, const std::string& kernel_file) {
   const fs::path folder =
       options.folder.empty() ? fs::path(options.operation) : fs::path(options.folder);
-  for (const char* name : {"task.yaml", "naive.cu"})
+  for (const std::string& name : {std::string("task.yaml"), kernel_file})
     if (fs::exists(folder / name))
       return fail(ErrorCode::usage, "exists already", Place{(folder / name).string()},
                   "choose another folder with --folder, or remove it");
@@ -58,7 +59,7 @@ Result<fs::path> prepare_folder(const Options& options) {
   return folder;
 }
 
-Result<fs::path> write_starter(const Options& options) {
+Result<std::pair<fs::path, fs::path>> write_starter(const Options& options) {
   if (find_operation(options.operation) == nullptr) {
     std::vector<std::string> names;
     for (const OperationInfo& op : operations())
@@ -74,10 +75,10 @@ Result<fs::path> write_starter(const Options& options) {
                 "use float32, float16, bfloat16, float64, int32 or int8");
   KERNEVO_TRY(gpu, find_gpu(options.gpu));
   KERNEVO_TRY(starter, make_starter(options.operation, *dtype, gpu.name));
-  KERNEVO_TRY(folder, prepare_folder(options));
-  KERNEVO_CHECK(write_file_atomically(folder / "naive.cu", starter.kernel_source));
+  KERNEVO_TRY(folder, prepare_folder(options, starter.kernel_file));
+  KERNEVO_CHECK(write_file_atomically(folder / starter.kernel_file, starter.kernel_source));
   KERNEVO_CHECK(write_file_atomically(folder / "task.yaml", starter.task_yaml));
-  return folder;
+  return std::pair{folder / "task.yaml", folder / starter.kernel_file};
 }
 
 int run(const Options& options, bool list) {
@@ -90,11 +91,11 @@ int run(const Options& options, bool list) {
         {ErrorCode::usage, "which operation?", std::nullopt,
          "for example 'kernevo init softmax'; 'kernevo init --list' shows them all"},
         options.common);
-  const auto folder = write_starter(options);
-  if (!folder)
-    return report_error(folder.error(), options.common);
-  const std::string task = (*folder / "task.yaml").string();
-  const std::string kernel = (*folder / "naive.cu").string();
+  const auto written = write_starter(options);
+  if (!written)
+    return report_error(written.error(), options.common);
+  const std::string task = written->first.string();
+  const std::string kernel = written->second.string();
   if (options.common.json)
     fmt::print("{}\n", Json{{"task", task}, {"kernel", kernel}}.dump(2));
   else

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <string>
 #include <thread>
+#include <unistd.h>
 
 namespace kernevo {
 namespace {
@@ -15,7 +17,7 @@ namespace fs = std::filesystem;
 class BuildCacheTest : public testing::Test {
 protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / "kernevo_build_cache";
+    folder_ = fs::path(testing::TempDir()) / ("kernevo_build_cache_" + std::to_string(getpid()));
     fs::remove_all(folder_);
     build_.ok = true;
     build_.ptx = ".version 9.2\n";

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <string>
+#include <unistd.h>
 
 namespace kernevo {
 namespace {
@@ -16,7 +18,7 @@ using testing::HasSubstr;
 class FindToolchain : public testing::Test {
 protected:
   void SetUp() override {
-    root_ = fs::path(testing::TempDir()) / "kernevo_find_toolchain";
+    root_ = fs::path(testing::TempDir()) / ("kernevo_find_toolchain_" + std::to_string(getpid()));
     fs::remove_all(root_);
     fs::create_directories(root_ / "bin");
     fs::create_directories(root_ / "lib64");
