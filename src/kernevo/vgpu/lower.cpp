@@ -163,7 +163,7 @@ public:
         for (std::uint32_t& target : table->targets)
           target = first_op[target];
     code_.order = schedule_order(code_.ops);
-    code_.frame_bytes = align_up(top_, 64);
+    code_.frame_bytes = align_up(std::max(top_, 1U), 64);
     return {};
   }
 
