@@ -145,7 +145,9 @@ std::optional<Space> find_space(std::string_view text) {
 std::optional<Special> find_special(std::string_view name, char component) {
   if (component == 0) {
     if (is_environment(name))
-      return Special::envreg;
+      return name == "%envreg1"   ? Special::envreg1
+             : name == "%envreg2" ? Special::envreg2
+                                  : Special::envreg;
     return find(scalar_specials(), name);
   }
   const std::optional<Special> x = find(vector_specials(), name);

@@ -72,57 +72,103 @@ void write_result(const Split& split, const BarrierState& barrier) {
   std::memcpy(split.frame->registers + op.d, &result, sizeof result);
 }
 
-// Can control flow from one instruction of the kernel to another without going around a loop?
-bool leads_to(const Code& code, std::uint32_t from_op, std::uint32_t instruction) {
+// Calls f for each op that may come directly after this one.
+template <class F> void for_each_successor(const Code& code, std::uint32_t at, F&& f) {
+  const Op& op = code.ops[at];
+  if (op.kind == OpKind::branch)
+    f(op.target);
+  if (op.kind == OpKind::indirect_branch)
+    for (const std::uint32_t target : static_cast<const BranchTable*>(op.detail)->targets)
+      f(target);
+  const bool ends = op.kind == OpKind::branch || op.kind == OpKind::indirect_branch ||
+                    op.kind == OpKind::exit || op.kind == OpKind::ret;
+  if ((!ends || op.guard != kNone) && at + 1 < code.ops.size())
+    f(at + 1);
+}
+
+// Walks from an op along control flow; `enter(from, to)` says which steps are taken. True as soon
+// as `found(op)` is.
+template <class Enter, class Found>
+bool search(const Code& code, std::uint32_t from, Enter&& enter, Found&& found) {
   std::vector<bool> seen(code.ops.size(), false);
-  std::vector<std::uint32_t> open = {from_op};
+  std::vector<std::uint32_t> open = {from};
+  seen[from] = true;
   while (!open.empty()) {
     const std::uint32_t at = open.back();
     open.pop_back();
-    if (seen[at])
-      continue;
-    seen[at] = true;
-    const Op& op = code.ops[at];
-    if (op.instruction == instruction && at != from_op)
+    if (found(at))
       return true;
-    auto follow = [&](std::uint32_t next) {
-      if (next < code.ops.size() && code.order[next] > code.order[at])
+    for_each_successor(code, at, [&](std::uint32_t next) {
+      if (!seen[next] && enter(at, next)) {
+        seen[next] = true;
         open.push_back(next);
-    };
-    if (op.kind == OpKind::branch)
-      follow(op.target);
-    if (op.kind == OpKind::indirect_branch)
-      for (const std::uint32_t target : static_cast<const BranchTable*>(op.detail)->targets)
-        follow(target);
-    const bool ends = op.kind == OpKind::branch || op.kind == OpKind::indirect_branch ||
-                      op.kind == OpKind::exit || op.kind == OpKind::ret;
-    if (!ends || op.guard != kNone)
-      follow(at + 1);
+      }
+    });
   }
   return false;
 }
 
+// Can control flow from one instruction of the kernel to another without going around a loop?
+bool leads_to(const Code& code, std::uint32_t from_op, std::uint32_t instruction) {
+  return search(
+      code, from_op,
+      [&](std::uint32_t at, std::uint32_t next) { return code.order[next] > code.order[at]; },
+      [&](std::uint32_t at) { return at != from_op && code.ops[at].instruction == instruction; });
+}
+
+bool is_end(const Op& op) {
+  return op.kind == OpKind::exit || op.kind == OpKind::ret;
+}
+
+// Branch targets that every path from the barrier to the kernel's end passes, the end itself aside.
+std::vector<std::uint32_t> targets_after(const Code& code, std::uint32_t barrier) {
+  std::vector<std::uint32_t> candidates;
+  for (const Op& op : code.ops)
+    if (op.kind == OpKind::branch && op.target < code.ops.size() && !is_end(code.ops[op.target]))
+      candidates.push_back(op.target);
+  std::sort(candidates.begin(), candidates.end());
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  std::erase_if(candidates, [&](std::uint32_t target) {
+    return target == barrier ||
+           search(
+               code, barrier, [&](std::uint32_t, std::uint32_t next) { return next != target; },
+               [&](std::uint32_t at) { return is_end(code.ops[at]); });
+  });
+  return candidates;
+}
+
 // Threads may leave the kernel early and never meet a barrier; hardware lets the rest pass, and so
-// do we. But a thread that went around the barrier and then did what others do after it shows that
-// the barrier stands inside a condition.
+// do we. But a thread that went around the barrier and then was where others come after it, or did
+// what others do there, shows that the barrier stands inside a condition.
 bool report_bypass(BlockState& block, WarpState& waiting, const Split& split) {
   if (split.frame->parent != nullptr)
     return false;
+  const Code& code = *split.frame->code;
+  auto report = [&](const WarpState& warp, int lane) {
+    waiting.current = split.frame;
+    waiting.raise(FindingKind::barrier_divergence, op_of(split), std::countr_zero(split.mask),
+                  fmt::format("barrier inside a condition: thread ({}) went around it and exited",
+                              fmt::join(thread_index(warp, lane), ",")));
+    return true;
+  };
   for (WarpState& warp : block.warps) {
     LaneMask exited = warp.started & ~warp.live;
+    if (exited == 0)
+      continue;
+    auto [after, fresh] = block.launch->after_barrier.try_emplace(split.pc);
+    if (fresh)
+      after->second = targets_after(code, split.pc);
+    for (const std::uint32_t target : after->second)
+      if ((warp.visited[target] & exited) != 0)
+        return report(warp, std::countr_zero(warp.visited[target] & exited));
     for (std::uint32_t known = kNone; exited != 0; exited &= exited - 1) {
       const int lane = std::countr_zero(exited);
       const std::uint32_t effect = warp.last_effect[static_cast<std::size_t>(lane)];
       if (effect == kNone || effect == known)
         continue;
       known = effect;
-      if (!leads_to(*split.frame->code, split.pc, effect))
-        continue;
-      waiting.current = split.frame;
-      waiting.raise(FindingKind::barrier_divergence, op_of(split), std::countr_zero(split.mask),
-                    fmt::format("barrier inside a condition: thread ({}) went around it and exited",
-                                fmt::join(thread_index(warp, lane), ",")));
-      return true;
+      if (leads_to(code, split.pc, effect))
+        return report(warp, lane);
     }
   }
   return false;

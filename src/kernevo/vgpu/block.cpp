@@ -32,6 +32,7 @@ void start_warp(WarpState& warp, BlockState& block, std::uint32_t index) {
   warp.pending.clear();
   warp.open_group.fill(0);
   warp.last_effect.fill(kNone);
+  warp.visited.assign(launch.sanitize ? launch.kernel->ops.size() : 0, 0);
   warp.splits.clear();
   for (auto& frame : warp.frames)
     warp.spare.push_back(std::move(frame));

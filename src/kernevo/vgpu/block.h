@@ -79,6 +79,8 @@ struct WarpState : Warp {
   // Sanitizer: the last instruction of the kernel with an effect on memory, per lane (for barrier
   // divergence).
   std::array<std::uint32_t, kWarpSize> last_effect{};
+  // Sanitizer: which lanes ever branched to an op of the kernel (for the same).
+  std::vector<LaneMask> visited;
 
   std::byte* local_of(int lane) {
     return local.data() + std::size_t{local_stride} * static_cast<std::size_t>(lane);

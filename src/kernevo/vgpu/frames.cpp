@@ -79,6 +79,8 @@ std::uint64_t special_value(const WarpState& warp, Special special, int lane) {
   case Special::dynamic_smem_size: return config.dynamic_shared;
   case Special::total_smem_size:
   case Special::aggr_smem_size: return launch.shared_bytes;
+  case Special::envreg1: return launch.grid_workspace >> 32U;
+  case Special::envreg2: return launch.grid_workspace & 0xFFFFFFFFU;
   default: return 0;
   }
 }

@@ -190,6 +190,7 @@ private:
         }
         const bool back = order[op.target] <= order[pc];
         pc = op.target;
+        note_visit(frame, pc, mask);
         if (!back)
           continue;
         ++backward;
@@ -238,9 +239,15 @@ private:
     return true;
   }
 
+  void note_visit(const Frame* frame, std::uint32_t target, LaneMask lanes) {
+    if (frame == warp_.entry && target < warp_.visited.size())
+      warp_.visited[target] |= lanes;
+  }
+
   // Lanes of the split that take a branch part from those that do not.
   void diverge(std::size_t index, LaneMask taken, std::uint32_t target) {
     Split branch = warp_.splits[index];
+    note_visit(branch.frame, target, taken);
     branch.mask = taken;
     branch.pc = target;
     warp_.splits[index].mask &= ~taken;

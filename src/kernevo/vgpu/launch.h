@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -31,14 +32,20 @@ struct LaunchState {
   std::uint64_t grid_blocks = 0;
   SharedLayout shared;
   std::uint64_t shared_bytes = 0;
+  std::uint64_t grid_workspace = 0; // cooperative launches: address, in %envreg1 and 2
   std::vector<std::byte> parameters;
   std::vector<std::uint64_t> addresses; // by variable: global and constant ones
   // A fresh frame of each function, made on first use (the entry at start).
   std::vector<std::vector<std::byte>> images;
   std::unique_ptr<RaceDetector> races;
+  // Sanitizer: by barrier op of the kernel, the branch targets every path from it must pass.
+  std::map<std::uint32_t, std::vector<std::uint32_t>> after_barrier;
 
   std::mutex mutex; // fault, printed
   std::optional<Finding> fault;
+  // A read of bytes nobody has written yet. It waits for the end: a race on them explains it
+  // better.
+  std::optional<Finding> suspicion;
   std::string printed;
   bool output_flood = false;
   std::atomic<bool> stop = false;

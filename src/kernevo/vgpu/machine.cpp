@@ -60,6 +60,22 @@ LaunchResult refused(FindingKind kind, const std::string& kernel, std::string me
   return result;
 }
 
+// Cooperative groups keep the counter of their grid barrier in a workspace the driver provides: its
+// size, then the counter. Nothing when the launch is not cooperative or memory is full (the kernel
+// then traps, as it would on a device that refused the launch).
+std::optional<std::uint64_t> prepare_grid_barrier(LaunchState& launch) {
+  constexpr std::uint32_t workspace_bytes = 64;
+  if (!launch.config->cooperative)
+    return std::nullopt;
+  const auto allocation = launch.memory->allocate(workspace_bytes, "grid workspace", {});
+  if (!allocation)
+    return std::nullopt;
+  launch.grid_workspace = (*allocation)->base;
+  std::memcpy(reinterpret_cast<std::byte*>(launch.grid_workspace), &workspace_bytes, // NOLINT
+              sizeof workspace_bytes);
+  return launch.grid_workspace;
+}
+
 } // namespace
 
 struct Machine::State {
@@ -162,9 +178,17 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
         std::make_unique<RaceDetector>(launch.grid_blocks, launch.warps_per_block, program.granule);
   launch.started = std::chrono::steady_clock::now();
 
+  const auto workspace = prepare_grid_barrier(launch);
   run_grid(launch);
+  if (workspace)
+    state_->memory.free(*workspace);
 
-  result.fault = std::move(launch.fault);
+  // What an uninitialised value led to (a wild address, an endless loop) is its consequence; only a
+  // fault of synchronisation is its cause.
+  const bool cause = launch.fault && (launch.fault->kind == FindingKind::shared_race ||
+                                      launch.fault->kind == FindingKind::global_race ||
+                                      launch.fault->kind == FindingKind::barrier_divergence);
+  result.fault = launch.suspicion && !cause ? std::move(launch.suspicion) : std::move(launch.fault);
   result.printed = std::move(launch.printed);
   result.output_flood = launch.output_flood;
   result.statistics = {launch.blocks_run, launch.executed, launch.threads_executed};

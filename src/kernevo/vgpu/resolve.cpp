@@ -44,18 +44,31 @@ struct Check {
   Space space;
   std::uint64_t address; // inside the space
 
-  std::byte* fault(FindingKind kind, std::string message, std::string buffer = "") const {
-    if (warp.faulted)
-      return nullptr;
-    warp.faulted = true;
+  Finding describe(FindingKind kind, std::string message, std::string buffer) const {
     Finding finding = finding_at(warp, kind, op, lane, std::move(message));
     finding.space = ptx::name_of(space);
     finding.address = address;
     finding.size = access.size;
     finding.buffer = std::move(buffer);
-    warp.launch->record(std::move(finding));
+    return finding;
+  }
+
+  std::byte* fault(FindingKind kind, std::string message, std::string buffer = "") const {
+    if (warp.faulted)
+      return nullptr;
+    warp.faulted = true;
+    warp.launch->record(describe(kind, std::move(message), std::move(buffer)));
     return nullptr;
   }
+
+  // Notes the first uninitialised read; sanitized launches run on one core.
+  void suspect(std::string message, std::string buffer) const {
+    if (!warp.launch->suspicion)
+      warp.launch->suspicion =
+          describe(FindingKind::uninitialized_read, std::move(message), std::move(buffer));
+  }
+
+  bool reads() const { return access.kind != AccessKind::store && !access.overwrites; }
 
   std::string what() const {
     return fmt::format("{} of {} bytes", word_for(access.kind), access.size);
@@ -155,17 +168,17 @@ std::byte* resolve_shared(const Check& check, const std::byte* new_bytes) {
     race->offset -= start;
     return report_race(check, *race, name, true);
   }
-  if (check.access.kind != AccessKind::store) {
+  if (check.reads()) {
     const auto* missing =
         std::find_if(flags, flags + size, [](std::uint8_t flag) { return flag != kWritten; });
     if (missing != flags + size) {
       const auto [name, start] = shared_variable_at(*warp.launch, offset);
-      return check.fault(
-          FindingKind::uninitialized_read,
-          fmt::format("{} of shared memory '{}' + {} {}", check.what(), name, offset - start,
-                      *missing == kCopyInFlight ? "before the cp.async that fills it was waited for"
-                                                : "that no thread of the block has written"),
-          name);
+      const std::string what =
+          fmt::format("{} of shared memory '{}' + {}", check.what(), name, offset - start);
+      if (*missing == kCopyInFlight)
+        return check.fault(FindingKind::shared_race,
+                           what + " before the cp.async that fills it was waited for", name);
+      check.suspect(what + " that no thread of the block has written", name);
     }
   }
   if (check.access.kind != AccessKind::load) {
@@ -260,13 +273,12 @@ std::byte* resolve_global(const Check& check, const std::byte* new_bytes) {
         FindingKind::read_only_write,
         fmt::format("{} to read-only memory {} + {}", check.what(), hit->name, offset), hit->name);
   if (launch.sanitize) {
-    if (check.access.kind != AccessKind::store && !hit->initialized) {
+    if (check.reads() && !hit->initialized) {
       const std::uint8_t* flags = hit->written + offset;
       if (std::find(flags, flags + size, 0) != flags + size)
-        return check.fault(FindingKind::uninitialized_read,
-                           fmt::format("{} at {} + {}, which nothing has written", check.what(),
-                                       hit->name, offset),
-                           hit->name);
+        check.suspect(fmt::format("{} at {} + {}, which nothing has written", check.what(),
+                                  hit->name, offset),
+                      hit->name);
     }
     if (!hit->read_only) {
       const bool same = same_value(check, pointer, new_bytes);

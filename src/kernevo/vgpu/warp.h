@@ -47,6 +47,7 @@ struct Access {
   AccessKind kind = AccessKind::load;
   bool strong = false; // volatile, relaxed, acquire, release, atomic: never a data race by itself
   std::uint32_t size = 4;
+  bool overwrites = false; // an exchange: what was there before does not matter
 };
 
 // The one door to memory for every instruction: translates the lane's address in the given space to

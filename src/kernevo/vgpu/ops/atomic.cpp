@@ -4,6 +4,7 @@
 #include "kernevo/vgpu/launch.h"
 #include "kernevo/vgpu/lowering.h"
 #include "kernevo/vgpu/ops/address.h"
+#include "kernevo/vgpu/ops/fence.h"
 
 #include <algorithm>
 #include <array>
@@ -307,6 +308,7 @@ Result<void> atomic(Lowering& lowering, const Instruction& instruction) {
   detail->access.space = instruction.space;
   detail->access.kind = AccessKind::atomic;
   detail->access.strong = true;
+  detail->access.overwrites = combine == exchange;
   detail->access.size = detail->cell * detail->elements;
   detail->results.fill(kNone);
   detail->c.fill(kNone);
@@ -322,6 +324,8 @@ Result<void> atomic(Lowering& lowering, const Instruction& instruction) {
       detail->results[i] = slot;
     }
   }
+  if (instruction.has(Mod::release) || instruction.has(Mod::acq_rel))
+    lowering.emit(fence);
   Op& op = lowering.emit(bytes == 16 ? run_wide : run, OpKind::memory);
   op.detail = lowering.keep(std::move(detail));
   return {};

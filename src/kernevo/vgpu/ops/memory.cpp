@@ -4,6 +4,7 @@
 #include "kernevo/vgpu/launch.h"
 #include "kernevo/vgpu/lowering.h"
 #include "kernevo/vgpu/ops/address.h"
+#include "kernevo/vgpu/ops/fence.h"
 
 #include <algorithm>
 #include <array>
@@ -35,7 +36,6 @@ struct MemoryDetail : Detail {
   AddressOperand address;
   Access access;
   bool acquire = false;
-  bool release = false;
   std::uint32_t elements = 1;
   std::array<std::uint32_t, kMostElements> slots{};
 };
@@ -312,8 +312,6 @@ void load_parameter(const Op& op, Warp& warp, LaneMask active) {
 template <class Memory, class Register> void store(const Op& op, Warp& base, LaneMask active) {
   const auto& detail = static_cast<const MemoryDetail&>(*op.detail);
   WarpState& warp = state_of(base);
-  if (detail.release)
-    std::atomic_thread_fence(std::memory_order_release);
   Located to;
   if (!warp.launch->sanitize && locate_together(detail, warp, op, active, to)) {
     mark_written(detail, active, to);
@@ -432,8 +430,9 @@ Result<void> transfer(Lowering& lowering, const Instruction& instruction) {
   detail->access.kind = loads ? AccessKind::load : AccessKind::store;
   detail->access.strong = is_strong(instruction);
   detail->access.size = static_cast<std::uint32_t>(ptx::bytes_of(type)) * detail->elements;
+  if (instruction.has(Mod::release))
+    lowering.emit(fence);
   detail->acquire = instruction.has(Mod::acquire);
-  detail->release = instruction.has(Mod::release);
 
   int register_bytes = ptx::bytes_of(type);
   for (std::uint32_t i = 0; i < detail->elements; ++i) {
@@ -485,12 +484,9 @@ Result<void> transfer(Lowering& lowering, const Instruction& instruction) {
 
 void nothing(const Op& /*op*/, Warp& /*warp*/, LaneMask /*active*/) {}
 
-void fence(const Op& /*op*/, Warp& /*warp*/, LaneMask /*active*/) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-}
-
-Result<void> fences(Lowering& lowering, const Instruction& /*instruction*/) {
-  lowering.emit(fence);
+Result<void> fences(Lowering& lowering, const Instruction& instruction) {
+  // Within a block the interpreter's accesses are ordered anyway.
+  lowering.emit(instruction.has(Mod::cta) ? nothing : fence);
   return {};
 }
 

@@ -26,11 +26,11 @@ struct Trace {
 };
 
 struct Cell {
+  Trace covered; // a plain write that strong ones of its block have since covered
   Trace write;
   std::array<Trace, 2> reads; // of two different warps
   std::uint32_t agreeing = 0; // other warps of the writer's block that wrote the same value
 };
-static_assert(sizeof(Cell) == 64, "one cache line");
 
 // Cells of one allocation, made a page at a time on first touch.
 class CellRegion {

@@ -20,6 +20,7 @@ constexpr std::uint64_t kNobody = ~std::uint64_t{0};
 struct LiveBlock {
   std::uint32_t index = 0;
   std::uint32_t run = 0; // distinguishes blocks that reuse the same cells
+  bool fenced = false;   // some thread executed a fence at device scope
   std::vector<WarpClocks> warps;
   std::vector<Cell> cells;                              // of shared memory
   std::unordered_map<std::uint64_t, SyncPoint> chunks;  // of shared memory
@@ -177,6 +178,8 @@ bool RaceDetector::State::ordered(const LiveBlock& here, const Trace& before, st
 const Trace* RaceDetector::State::conflict(const LiveBlock& here, Cell& cell, std::uint32_t owner,
                                            const Access& now, Clock clock) const {
   Trace& write = cell.write;
+  if (!cell.covered.empty() && !ordered(here, cell.covered, owner, now))
+    return &cell.covered;
   if (!write.empty() && !(write.strong && now.strong) && !ordered(here, write, owner, now)) {
     const std::uint32_t warp_bit = now.who.warp < 32 ? 1U << now.who.warp : 0;
     if (now.writes()) {
@@ -249,6 +252,15 @@ std::optional<Race> RaceDetector::State::touch_cell(LiveBlock& here, Cell& cell,
   if (!now.writes()) {
     remember_read(here, cell, owner, now, clock);
   } else if (!now.same_value || cell.write.empty()) {
+    // A relaxed atomic does not publish the plain write before it, so that must not be forgotten
+    // until another block is known to come after it.
+    if (!now.strong)
+      cell.covered = {};
+    else if (!cell.write.empty() && !cell.write.strong && cell.write.owner == owner)
+      cell.covered = cell.write;
+    else if (!cell.covered.empty() && cell.covered.owner != owner &&
+             ordered(here, cell.covered, owner, now))
+      cell.covered = {};
     cell.write = trace_of(owner, now, clock, now.same_value);
     cell.agreeing = 0;
     if (!now.strong) // every reader is ordered before it, or was just reported
@@ -403,10 +415,14 @@ std::optional<Race> RaceDetector::global_access(const Actor& who, std::uint64_t 
       race->offset = std::max(offset, index << s.granule_shift);
     }
   }
-  if (strong && touch != Touch::load)
+  if (strong && touch != Touch::load && here.fenced)
     for (std::uint64_t chunk = offset / kChunk; chunk <= last_chunk; ++chunk)
       s.publish_global(here, who.warp, *s.clocks.sync_point(region, chunk, true));
   return race;
+}
+
+void RaceDetector::fence(std::uint32_t block) {
+  state_->block(block).fenced = true;
 }
 
 void RaceDetector::forget_region(std::uint64_t region) {

@@ -2,8 +2,8 @@
 // of a block by barriers, blocks by strong (volatile, atomic, release/acquire) accesses to a common
 // address. Two accesses race when they touch the same byte, at least one writes, not both are
 // strong, they do not write the same value, and neither happens before the other. Reports are exact
-// for barriers; for strong accesses the detector assumes the needed fence is there, so it never
-// blames a correct program. A write that leaves memory as it was disturbs nobody.
+// for barriers; of fences the detector only asks that the publishing block has executed one, so it
+// never blames a correct program. A write that leaves memory as it was disturbs nobody.
 //
 // Memory and time are bounded, always on the side of silence: of three or more unordered readers
 // two are remembered; past `cell_bytes` further global memory is not followed (untracked());
@@ -64,6 +64,10 @@ public:
   // A barrier that these warps (bit set, warps 0..63) completed together: all before is ordered
   // before all after.
   void barrier(std::uint32_t block, std::uint64_t warps);
+  // A fence at device scope by some thread of the block. Strong accesses of a block that never
+  // fenced order nothing across blocks: a relaxed atomic does not publish what was stored before
+  // it.
+  void fence(std::uint32_t block);
   // One-sided synchronisation on an object (bar.arrive, mbarrier): release publishes what the warp
   // has done, acquire takes what was published. `object` is any id unique within the block.
   void release(std::uint32_t block, std::uint32_t warp, std::uint64_t object);
