@@ -168,7 +168,10 @@ Result<WorkerProcess> WorkerProcess::start(const std::string& role) {
   std::array<char*, 4> arguments = {name.data(), command.data(), role_copy.data(), nullptr};
   std::array<char*, 1> environment = {nullptr};
   const int null_device = open("/dev/null", O_RDWR | O_CLOEXEC);
-  FileDescriptor null_owner(null_device);
+  const FileDescriptor null_owner(null_device);
+  if (null_device < 0)
+    return fail(ErrorCode::infrastructure,
+                fmt::format("cannot open /dev/null: {}", std::strerror(errno)));
   const pid_t pid = fork();
   if (pid < 0)
     return fail(ErrorCode::infrastructure,
@@ -178,7 +181,8 @@ Result<WorkerProcess> WorkerProcess::start(const std::string& role) {
       dup2(null_device, stream);
     // dup2 of a descriptor onto itself would keep its close-on-exec flag.
     const int moved = fcntl(theirs.get(), F_DUPFD, 10);
-    dup2(moved, WorkerChannel::kDescriptor);
+    if (moved < 0 || dup2(moved, WorkerChannel::kDescriptor) < 0)
+      _exit(127);
     close_range(WorkerChannel::kDescriptor + 1, ~0U, 0);
     setpgid(0, 0);
     execve(program.c_str(), arguments.data(), environment.data());

@@ -85,17 +85,27 @@ void print_build(const CheckResult& result) {
   }
 }
 
+// The summary is the first error; a few more often help.
+void print_further_errors(const std::vector<Diagnostic>& diagnostics) {
+  constexpr std::size_t most = 10;
+  std::size_t errors = 0;
+  for (const Diagnostic& d : diagnostics) {
+    if (d.severity != Diagnostic::Severity::error)
+      continue;
+    ++errors;
+    if (errors > 1 && errors <= most)
+      fmt::print("  {}:{}: {}\n", d.place.file, d.place.line, d.message);
+  }
+}
+
 void print_fault(const CheckResult& result) {
   const Verdict& verdict = result.verdict;
   fmt::print("{}  {}{} at {}\n", paint("WRONG", Tone::bad), name_of(*verdict.fault),
              verdict.finding ? fmt::format(" ({})", name_of(verdict.finding->kind)) : "",
              name_of(verdict.rung));
   fmt::print("  {}\n", verdict.summary);
-  std::size_t errors = 0;
-  for (const Diagnostic& d : verdict.diagnostics)
-    if (verdict.rung == Rung::compile && d.severity == Diagnostic::Severity::error &&
-        ++errors > 1 && errors <= 10)
-      fmt::print("  {}:{}: {}\n", d.place.file, d.place.line, d.message);
+  if (verdict.rung == Rung::compile)
+    print_further_errors(verdict.diagnostics);
   if (verdict.failing_case)
     fmt::print("  repeat with --seed {}\n", result.seed);
 }

@@ -45,8 +45,7 @@ void list_operations(bool json) {
 }
 
 Result<fs::path> prepare_folder(const Options& options, const std::string& kernel_file) {
-  const fs::path folder =
-      options.folder.empty() ? fs::path(options.operation) : fs::path(options.folder);
+  fs::path folder = options.folder.empty() ? fs::path(options.operation) : fs::path(options.folder);
   for (const std::string& name : {std::string("task.yaml"), kernel_file})
     if (fs::exists(folder / name))
       return fail(ErrorCode::usage, "exists already", Place{(folder / name).string()},

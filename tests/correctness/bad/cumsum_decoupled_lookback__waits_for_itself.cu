@@ -1,5 +1,5 @@
 // task: ../tasks/cumsum_long_f32.yaml
-// expect: candidate_runtime_error|race_or_sync_error
+// expect: candidate_runtime_error
 // bug: the look-back starts at its own slot and waits for ever
 // @scratch state int [M * ceil_div(N, 128)]
 // @scratch aggregate float [M * ceil_div(N, 128)]
