@@ -1,5 +1,6 @@
 // Integer C expressions over named dimensions and parameters: + - * / % << >> & | ^ ~ ! comparisons
-// && || ?: and ceil_div, min, max, next_pow2. 64-bit signed; overflow and division by zero are errors.
+// && || ?: and ceil_div, min, max, next_pow2. 64-bit signed; overflow and division by zero are
+// errors.
 #pragma once
 
 #include "kernevo/base/result.h"

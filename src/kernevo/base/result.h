@@ -17,7 +17,8 @@ enum class ErrorCode {
   infrastructure, // the machine, a tool or the disk failed
 };
 
-// A place in a text file. Line and column count from 1; 0 means "the whole file" / "the whole line".
+// A place in a text file. Line and column count from 1; 0 means "the whole file" / "the whole
+// line".
 struct Place {
   std::string file;
   int line = 0;
@@ -37,8 +38,7 @@ template <class T> using Result = tl::expected<T, Error>;
 
 inline tl::unexpected<Error> fail(ErrorCode code, std::string message,
                                   std::optional<Place> place = std::nullopt, std::string fix = "") {
-  return tl::unexpected<Error>(
-      Error{code, std::move(message), std::move(place), std::move(fix)});
+  return tl::unexpected<Error>(Error{code, std::move(message), std::move(place), std::move(fix)});
 }
 
 // "file:line:column: message; fix" on one line, leaving out what is not known.

@@ -19,7 +19,8 @@ constexpr std::uint32_t round_to_small_float(double value, int mantissa_bits, in
   const int biased = static_cast<int>((bits >> 52) & 0x7FF);
   if (biased == 0x7FF) {
     if (fraction != 0)
-      return (infinity | ((1U << mantissa_bits) - 1)) & ((1U << (mantissa_bits + exponent_bits)) - 1);
+      return (infinity | ((1U << mantissa_bits) - 1)) &
+             ((1U << (mantissa_bits + exponent_bits)) - 1);
     return sign | infinity;
   }
   if (biased == 0)
@@ -39,9 +40,9 @@ constexpr std::uint32_t round_to_small_float(double value, int mantissa_bits, in
   const std::uint64_t halfway = std::uint64_t{1} << (shift - 1);
   std::uint64_t rounded = kept + ((rest > halfway || (rest == halfway && (kept & 1) != 0)) ? 1 : 0);
   // The implicit bit of a normal number is part of `rounded`; adding carries into the exponent.
-  std::uint64_t result = exponent == 0
-                             ? rounded
-                             : (static_cast<std::uint64_t>(exponent - 1) << mantissa_bits) + rounded;
+  std::uint64_t result =
+      exponent == 0 ? rounded
+                    : (static_cast<std::uint64_t>(exponent - 1) << mantissa_bits) + rounded;
   if (result >= infinity)
     result = infinity;
   return sign | static_cast<std::uint32_t>(result);

@@ -32,9 +32,10 @@ struct Diagnostic {
 
 struct Build {
   bool ok = false;
-  bool syntax_error = false; // when not ok: the source does not parse, rather than does not type-check
-  std::string compiler;      // "NVRTC 13.2"
-  std::string architecture;  // "sm_80"
+  bool syntax_error =
+      false;            // when not ok: the source does not parse, rather than does not type-check
+  std::string compiler; // "NVRTC 13.2"
+  std::string architecture; // "sm_80"
   std::string ptx;
   std::string ptx_hash;
   std::string assembler;                  // "ptxas 13.2.86"; empty when it was not run

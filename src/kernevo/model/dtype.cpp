@@ -25,14 +25,21 @@ constexpr std::array<Row, 7> kRows = {{
     {DType::float32, "float32", {"fp32", "f32", "float", ""}, 4, true, 0x1p-24, 0x1.fffffep127},
     {DType::float16, "float16", {"fp16", "f16", "half", ""}, 2, true, 0x1p-11, 65504.0},
     {DType::bfloat16, "bfloat16", {"bf16", "", "", ""}, 2, true, 0x1p-8, 0x1.fep127},
-    {DType::float64, "float64", {"fp64", "f64", "double", ""}, 8, true, 0x1p-53,
+    {DType::float64,
+     "float64",
+     {"fp64", "f64", "double", ""},
+     8,
+     true,
+     0x1p-53,
      std::numeric_limits<double>::max()},
     {DType::int32, "int32", {"i32", "int", "s32", ""}, 4, false, 0.0, 2147483647.0},
     {DType::int8, "int8", {"i8", "s8", "", ""}, 1, false, 0.0, 127.0},
     {DType::int64, "int64", {"i64", "s64", "long", ""}, 8, false, 0.0, 9223372036854775807.0},
 }};
 
-const Row& row(DType dtype) { return kRows[static_cast<std::size_t>(dtype)]; }
+const Row& row(DType dtype) {
+  return kRows[static_cast<std::size_t>(dtype)];
+}
 
 template <class T> T read(const std::byte* base, std::int64_t index) {
   T value;
@@ -56,7 +63,9 @@ template <class T> T saturate(double value) {
 
 } // namespace
 
-std::string_view name_of(DType dtype) { return row(dtype).name; }
+std::string_view name_of(DType dtype) {
+  return row(dtype).name;
+}
 
 std::optional<DType> parse_dtype(std::string_view name) {
   if (name.empty())
@@ -67,10 +76,18 @@ std::optional<DType> parse_dtype(std::string_view name) {
   return std::nullopt;
 }
 
-std::size_t size_of(DType dtype) { return row(dtype).size; }
-bool is_floating(DType dtype) { return row(dtype).floating; }
-double unit_roundoff(DType dtype) { return row(dtype).roundoff; }
-double largest_value(DType dtype) { return row(dtype).largest; }
+std::size_t size_of(DType dtype) {
+  return row(dtype).size;
+}
+bool is_floating(DType dtype) {
+  return row(dtype).floating;
+}
+double unit_roundoff(DType dtype) {
+  return row(dtype).roundoff;
+}
+double largest_value(DType dtype) {
+  return row(dtype).largest;
+}
 
 double load_element(DType dtype, const std::byte* base, std::int64_t index) {
   switch (dtype) {

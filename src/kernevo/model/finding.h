@@ -16,8 +16,8 @@ enum class FindingKind {
   uninitialized_read,
   shared_race,
   global_race,
-  barrier_divergence, // some threads of the block left or went elsewhere, the rest wait for them
-  deadlock,           // every thread waits
+  barrier_divergence,   // some threads of the block left or went elsewhere, the rest wait for them
+  deadlock,             // every thread waits
   warp_sync_divergence, // a lane named in a member mask can never arrive
   instruction_budget,
   time_limit,

@@ -28,7 +28,7 @@ Result<Problem> make_problem(const Task& task, const ShapeCase& shape) {
   problem.tolerance = shape.tolerance ? shape.tolerance : task.tolerance;
   problem.allow_tf32 = task.allow_tf32;
   for (const ArgumentSpec& argument : task.arguments) {
-    BufferSpec buffer{argument.name, argument.direction, argument.dtype, {},
+    BufferSpec buffer{argument.name,    argument.direction,         argument.dtype, {},
                       argument.initial, argument.fixed_distribution};
     // 2^40 bytes is past every GPU; refusing more keeps the products below from overflowing.
     constexpr double limit = 0x1p40;
@@ -42,10 +42,10 @@ Result<Problem> make_problem(const Task& task, const ShapeCase& shape) {
                     extent.place(), "every extent must be at least 1");
       bytes *= static_cast<double>(value);
       if (bytes > limit)
-        return fail(ErrorCode::input,
-                    fmt::format("argument '{}' is larger than 1 TiB in case '{}'", argument.name,
-                                shape.id),
-                    extent.place(), "use a smaller shape");
+        return fail(
+            ErrorCode::input,
+            fmt::format("argument '{}' is larger than 1 TiB in case '{}'", argument.name, shape.id),
+            extent.place(), "use a smaller shape");
       buffer.shape.push_back(value);
     }
     problem.buffers.push_back(std::move(buffer));

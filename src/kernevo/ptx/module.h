@@ -62,8 +62,9 @@ enum class Special : std::uint8_t {
   dynamic_smem_size,
   total_smem_size,
   aggr_smem_size,
-  envreg,           // any other %envregN: reads as zero
-  envreg1, envreg2, // the driver's workspace of a cooperative launch, high and low word
+  envreg, // any other %envregN: reads as zero
+  envreg1,
+  envreg2, // the driver's workspace of a cooperative launch, high and low word
   clusterid_x,
   clusterid_y,
   clusterid_z,
