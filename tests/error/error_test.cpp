@@ -8,6 +8,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/mount.h>
 #include <unistd.h>
 
 namespace kernevo {
@@ -126,7 +127,23 @@ TEST_F(BadInput, UnwritableCacheStillChecks) {
   EXPECT_EQ(run.exit_status, 0) << run.output << run.error_output;
 }
 TEST_F(BadInput, FullDiskDuringInitLeavesNothingHalfWritten) {
-  // /dev/full cannot hold a folder, so stand in with a folder that cannot be made.
+  // A file system of two pages, full but for a few bytes.
+  const std::string disk = path("disk");
+  fs::create_directories(disk + "/softmax");
+  if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=8k") != 0)
+    GTEST_SKIP() << "needs the right to mount";
+  fs::create_directories(disk + "/softmax");
+  std::ofstream(disk + "/filler") << std::string(8192, 'x');
+  const auto run = kernevo({"init", "softmax", "--folder", disk + "/softmax"});
+  const bool left_nothing = fs::is_empty(disk + "/softmax");
+  const auto checked = kernevo({"check", write("t.yaml", kTask), write("k.cu", kKernel)},
+                               {{"KERNEVO_CACHE", disk + "/cache"}});
+  umount(disk.c_str());
+  expect_line(run, 3, {"naive.cu", "No space left"});
+  EXPECT_TRUE(left_nothing);
+  EXPECT_EQ(checked.exit_status, 0) << checked.output << checked.error_output;
+}
+TEST_F(BadInput, FolderThatCannotBeMade) {
   const std::string blocker = write("blocker", "");
   expect_line(kernevo({"init", "softmax", "--folder", blocker + "/new"}), 3, {"cannot be made"});
   EXPECT_FALSE(fs::exists(blocker + "/new"));

@@ -7,6 +7,7 @@
 #include "kernevo/task/load_task.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -110,6 +111,21 @@ void print_fault(const CheckResult& result) {
     fmt::print("  repeat with --seed {}\n", result.seed);
 }
 
+void print_output(const std::string& printed) {
+  constexpr std::size_t most_lines = 20;
+  if (printed.empty())
+    return;
+  fmt::print("printed\n");
+  std::size_t lines = 0;
+  for (std::size_t begin = 0; begin < printed.size() && lines < most_lines; ++lines) {
+    const std::size_t end = std::min(printed.find('\n', begin), printed.size());
+    fmt::print("  {}\n", std::string_view(printed).substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (lines == most_lines)
+    fmt::print("  ...\n");
+}
+
 void print_result(const Options& options, const CheckResult& result,
                   const std::vector<std::string>& task_warnings) {
   const Verdict& verdict = result.verdict;
@@ -127,6 +143,7 @@ void print_result(const Options& options, const CheckResult& result,
       fmt::print("cases\n");
       print_cases(verdict);
     }
+    print_output(verdict.printed);
     for (const std::string& warning : task_warnings)
       fmt::print("{} {}\n", paint("warning:", Tone::warning), warning);
     for (const std::string& warning : verdict.warnings)

@@ -28,7 +28,8 @@ constexpr double kPatientRun = 600e6;
 constexpr std::uint64_t kMostSampledBlocks = 48;
 // Multiply-adds the oracle may spend on one large case.
 constexpr double kOracleWork = 4e8;
-constexpr double kBytesFactor = 3; // inputs twice (theirs and ours), outputs and their maps
+constexpr std::size_t kPrintedKept = 4096; // characters of printf output shown
+constexpr double kBytesFactor = 3;         // inputs twice (theirs and ours), outputs and their maps
 
 std::uint64_t fresh_seed() {
   std::random_device source;
@@ -225,6 +226,7 @@ private:
     verdict().cases.push_back(report.record);
     worst_strict_ratio_ = std::max(worst_strict_ratio_, report.worst_strict_ratio);
     last_instructions_ = report.warp_instructions;
+    take_printed(report);
     if (!report.fault)
       return {};
     const bool crash = report.finding && report.finding->kind == FindingKind::crash;
@@ -233,6 +235,16 @@ private:
     verdict().mismatch = report.mismatch;
     verdict().failing_case = report.record;
     return {};
+  }
+
+  void take_printed(const CaseReport& report) {
+    if (!verdict().printed.empty() || report.printed.empty())
+      return;
+    verdict().printed = report.printed.substr(0, kPrintedKept);
+    if (report.output_flood)
+      verdict().warnings.push_back(
+          fmt::format("the kernel prints more than 1 MB in case {}; the rest was dropped",
+                      report.record.case_id));
   }
 
   CaseOptions thorough(const Problem& problem) const {

@@ -249,6 +249,7 @@ Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
   report.warp_instructions = outcome.warp_instructions;
   report.record.blocks_run = outcome.blocks_run;
   report.printed = std::move(outcome.printed);
+  report.output_flood = outcome.output_flood;
   if (outcome.fault) {
     if (outcome.fault->kind == FindingKind::unsupported_instruction ||
         outcome.fault->kind == FindingKind::invalid_ptx)

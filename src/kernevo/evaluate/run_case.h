@@ -60,6 +60,7 @@ struct CaseReport {
   std::uint64_t warp_instructions = 0;
   std::uint64_t bytes = 0;
   std::string printed;
+  bool output_flood = false;
 };
 
 Result<LaunchPlan> plan_for(const Subject& subject, const Problem& problem);

@@ -277,6 +277,7 @@ std::string to_json(const Verdict& verdict) {
   json["cases"] = Json::array();
   for (const CheckedCase& c : verdict.cases)
     json["cases"].push_back(case_to_json(c));
+  json["printed"] = verdict.printed;
   json["warnings"] = verdict.warnings;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

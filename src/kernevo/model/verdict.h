@@ -60,6 +60,7 @@ struct Verdict {
   std::optional<Mismatch> mismatch;
   std::optional<CheckedCase> failing_case;
   std::vector<CheckedCase> cases;
+  std::string printed; // what the kernel's printf wrote in the first case that printed
   std::vector<std::string> warnings; // trivial task, lower precision, infeasible target, ...
 };
 

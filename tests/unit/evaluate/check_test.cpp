@@ -115,6 +115,28 @@ TEST_F(Check, BlockTooLarge) {
                FaultKind::interface_contract_error);
 }
 
+TEST_F(Check, GoesOnAfterHostileKernels) {
+  const std::string good = add_kernel("if (i < N) C[i] = A[i] + B[i];");
+  for (const char* hostile :
+       {"while (true) C[i % N] = A[i % N];", "__trap();", "C[1ll << 40] = 1;"}) {
+    const auto bad = check(kAddTask, add_kernel(hostile));
+    ASSERT_TRUE(bad) << format_error(bad.error());
+    EXPECT_FALSE(bad->verdict.correct) << hostile;
+    const auto after = check(kAddTask, good);
+    ASSERT_TRUE(after) << format_error(after.error());
+    EXPECT_TRUE(after->verdict.correct) << after->verdict.summary;
+  }
+}
+TEST_F(Check, KeepsWhatTheKernelPrints) {
+  const auto result = check(
+      kAddTask,
+      add_kernel(
+          "if (i == 3) printf(\"third of %d: %g\\n\", N, 0.5f); if (i < N) C[i] = A[i] + B[i];"));
+  ASSERT_TRUE(result) << format_error(result.error());
+  EXPECT_TRUE(result->verdict.correct) << result->verdict.summary;
+  EXPECT_EQ(result->verdict.printed, "third of 1000: 0.5\n");
+}
+
 TEST_F(Check, ATaskOfItsOwnUsesTheReferenceKernel) {
   const std::string task = R"(op_name: saxpby
 op_semantics: "z = 2x + 3y"
