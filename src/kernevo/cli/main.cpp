@@ -1,6 +1,7 @@
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/device/virtual_device.h"
+#include "kernevo/model/json.h"
 #include "kernevo/toolchain/compile_worker.h"
 
 #include <CLI/CLI.hpp>
@@ -39,6 +40,8 @@ int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, c
   }
   std::string message = problem.what();
   std::replace(message.begin(), message.end(), '\n', ' ');
+  if (std::find(argv, argv + argc, std::string_view("--json")) != argv + argc)
+    fmt::print("{}\n", to_json(Error{ErrorCode::usage, message, std::nullopt, "see --help"}));
   fmt::print(stderr, "kernevo: {}; see 'kernevo{} --help'\n", message, known ? " " + first : "");
   return 2;
 }

@@ -69,6 +69,8 @@ public:
       return LaunchArgument{text, BufferArgument{buffer->second}};
     if (const auto scalar = floats_.find(text); scalar != floats_.end())
       return LaunchArgument{text, scalar->second};
+    if (text == "nullptr" || text == "NULL")
+      return LaunchArgument{text, std::int64_t{0}};
     if (const auto value = parse_float_literal(text))
       return LaunchArgument{text, *value};
     if (is_identifier(text) && !numbers_.contains(text))

@@ -89,9 +89,6 @@ Result<void> parse_arguments(const DirectiveText& text, Range range, LaunchDirec
     const std::string argument(text.view(part));
     if (argument.empty())
       return text.error(part.begin, "an argument is missing between the commas");
-    if (argument == "nullptr" || argument == "NULL")
-      return text.error(part.begin, "a null pointer cannot be passed",
-                        "name a task argument or a @scratch buffer");
     if (!is_identifier(argument) && !parse_float_literal(argument)) {
       auto parsed = text.expression(part);
       if (!parsed) {

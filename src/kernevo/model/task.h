@@ -85,6 +85,7 @@ struct Task {
   std::vector<ShapeCase> shapes; // what is optimised
   std::vector<ShapeCase>
       check_shapes; // hidden from proposers; the operation's edge cases when not given
+  bool check_shapes_given = false; // by the task file: then no smaller shapes are made up
   std::optional<double> tolerance; // declared; relative to max(|expected|, twice the output's rms)
   bool allow_tf32 = false;
   Objective objective = Objective::geometric_mean_speedup;

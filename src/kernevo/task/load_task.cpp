@@ -328,6 +328,7 @@ private:
       KERNEVO_TRY(hidden, read_shapes(*checks, "check_shapes", grammar));
       checks_given_ = true;
       KERNEVO_CHECK(take_shapes(hidden, task_.check_shapes));
+      task_.check_shapes_given = !task_.check_shapes.empty();
     }
     return {};
   }

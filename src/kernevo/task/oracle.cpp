@@ -93,7 +93,7 @@ OracleContext make_context(const Problem& problem, const Operation& op, const Or
   default: context.floor = 0x1p-126;
   }
   if (problem.allow_tf32 && problem.dtype == DType::float32)
-    context.tf32 = 0x1p-10;
+    context.tf32 = 0x1p-9; // both factors may be truncated to ten bits, not rounded
   return context;
 }
 

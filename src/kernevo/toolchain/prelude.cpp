@@ -109,7 +109,8 @@ constexpr const char* kIntegers =
     "typedef short int16_t; typedef unsigned short uint16_t; "
     "typedef int int32_t; typedef unsigned int uint32_t; "
     "typedef long long int64_t; typedef unsigned long long uint64_t; "
-    "typedef long long intptr_t; typedef unsigned long long uintptr_t;\n";
+    "typedef long long intptr_t; typedef unsigned long long uintptr_t; "
+    "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint;\n";
 
 bool matches(std::string_view name, std::string_view pattern) {
   return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))

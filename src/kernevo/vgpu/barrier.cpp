@@ -228,6 +228,11 @@ void release(BlockState& block, std::uint32_t id) {
         ++split.pc;
         waiting |= std::uint64_t{1} << i;
       }
+  // Leaving the kernel counts as arriving, so what an exited warp wrote is there too.
+  if (barrier.count == 0)
+    for (std::size_t i = 0; i < block.warps.size(); ++i)
+      if (block.warps[i].live == 0)
+        waiting |= std::uint64_t{1} << i;
   if (block.launch->races)
     order_accesses(block, barrier, id, waiting);
   barrier.active = false;

@@ -148,7 +148,8 @@ void grow_local(WarpState& warp, std::uint32_t bytes) {
 } // namespace
 
 std::vector<std::byte> frame_image(const LaunchState& launch, const Code& code) {
-  std::vector<std::byte> image(code.frame_bytes);
+  // Under the sanitizer a register nobody has set holds a NaN, not a convenient zero.
+  std::vector<std::byte> image(code.frame_bytes, launch.sanitize ? std::byte{0xFF} : std::byte{0});
   for (const Code::Constant& constant : code.constants)
     broadcast(image.data() + constant.offset, constant.size, constant.bits);
   for (const Code::SymbolSlot& slot : code.symbols) {

@@ -5,7 +5,9 @@
 
 namespace kernevo::vgpu::ops {
 
-// A fence at device scope or wider.
+// At device scope or wider.
 void fence(const Op& op, Warp& warp, LaneMask active);
+// Among the threads of a block.
+void block_fence(const Op& op, Warp& warp, LaneMask active);
 
 } // namespace kernevo::vgpu::ops

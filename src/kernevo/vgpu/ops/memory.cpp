@@ -485,8 +485,7 @@ Result<void> transfer(Lowering& lowering, const Instruction& instruction) {
 void nothing(const Op& /*op*/, Warp& /*warp*/, LaneMask /*active*/) {}
 
 Result<void> fences(Lowering& lowering, const Instruction& instruction) {
-  // Within a block the interpreter's accesses are ordered anyway.
-  lowering.emit(instruction.has(Mod::cta) ? nothing : fence);
+  lowering.emit(instruction.has(Mod::cta) ? block_fence : fence);
   return {};
 }
 

@@ -19,8 +19,9 @@ constexpr std::uint64_t kNobody = ~std::uint64_t{0};
 
 struct LiveBlock {
   std::uint32_t index = 0;
-  std::uint32_t run = 0; // distinguishes blocks that reuse the same cells
-  bool fenced = false;   // some thread executed a fence at device scope
+  std::uint32_t run = 0;      // distinguishes blocks that reuse the same cells
+  bool fenced_block = false;  // some thread executed a fence, at block scope or wider
+  bool fenced_device = false; // the same at device scope
   std::vector<WarpClocks> warps;
   std::vector<Cell> cells;                              // of shared memory
   std::unordered_map<std::uint64_t, SyncPoint> chunks;  // of shared memory
@@ -379,7 +380,7 @@ std::optional<Race> RaceDetector::shared_access(const Actor& who, std::uint64_t 
       race->offset = std::max(offset, index << s.granule_shift);
     }
   }
-  if (strong && touch != Touch::load)
+  if (strong && touch != Touch::load && here.fenced_block)
     for (std::uint64_t chunk = offset / kChunk; chunk <= last_chunk; ++chunk)
       s.publish_local(here, who.warp, here.chunks[chunk]);
   return race;
@@ -415,14 +416,16 @@ std::optional<Race> RaceDetector::global_access(const Actor& who, std::uint64_t 
       race->offset = std::max(offset, index << s.granule_shift);
     }
   }
-  if (strong && touch != Touch::load && here.fenced)
+  if (strong && touch != Touch::load && here.fenced_device)
     for (std::uint64_t chunk = offset / kChunk; chunk <= last_chunk; ++chunk)
       s.publish_global(here, who.warp, *s.clocks.sync_point(region, chunk, true));
   return race;
 }
 
-void RaceDetector::fence(std::uint32_t block) {
-  state_->block(block).fenced = true;
+void RaceDetector::fence(std::uint32_t block, FenceScope scope) {
+  LiveBlock& here = state_->block(block);
+  here.fenced_block = true;
+  here.fenced_device = here.fenced_device || scope == FenceScope::device;
 }
 
 void RaceDetector::forget_region(std::uint64_t region) {

@@ -64,10 +64,10 @@ public:
   // A barrier that these warps (bit set, warps 0..63) completed together: all before is ordered
   // before all after.
   void barrier(std::uint32_t block, std::uint64_t warps);
-  // A fence at device scope by some thread of the block. Strong accesses of a block that never
-  // fenced order nothing across blocks: a relaxed atomic does not publish what was stored before
-  // it.
-  void fence(std::uint32_t block);
+  // A fence by some thread of the block, at block or device scope. Strong accesses of a block that
+  // never fenced order nothing: a relaxed atomic does not publish what was stored before it.
+  enum class FenceScope : std::uint8_t { block, device };
+  void fence(std::uint32_t block, FenceScope scope = FenceScope::device);
   // One-sided synchronisation on an object (bar.arrive, mbarrier): release publishes what the warp
   // has done, acquire takes what was published. `object` is any id unique within the block.
   void release(std::uint32_t block, std::uint32_t warp, std::uint64_t object);
