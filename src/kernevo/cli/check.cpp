@@ -67,23 +67,30 @@ void print_cases(const Verdict& verdict) {
   fmt::print("{}", table(rows));
 }
 
+void print_resources(const KernelResources& r) {
+  if (!r.registers)
+    return;
+  std::string line = fmt::format("kernel   {}: {} registers",
+                                 r.demangled.empty() ? r.name : r.demangled, *r.registers);
+  if (r.static_shared && r.static_shared->value > 0)
+    line += fmt::format(", {} B shared", r.static_shared->value);
+  if (r.spill_stores && r.spill_stores->value > 0)
+    line += fmt::format(", {} B spilled", r.spill_stores->value);
+  fmt::print("{}\n", line);
+}
+
 void print_build(const CheckResult& result) {
   const Build& build = result.build;
   if (!build.ok)
     return;
   fmt::print("built    {} for {}{}\n", build.compiler, build.architecture,
              build.from_cache ? ", from the cache" : "");
-  for (const KernelResources& r : build.resources) {
-    if (!r.registers)
-      continue;
-    std::string line = fmt::format("kernel   {}: {} registers",
-                                   r.demangled.empty() ? r.name : r.demangled, *r.registers);
-    if (r.static_shared && r.static_shared->value > 0)
-      line += fmt::format(", {} B shared", r.static_shared->value);
-    if (r.spill_stores && r.spill_stores->value > 0)
-      line += fmt::format(", {} B spilled", r.spill_stores->value);
-    fmt::print("{}\n", line);
-  }
+  for (const KernelResources& r : build.resources)
+    print_resources(r);
+  for (const LaunchOccupancy& launch : result.occupancy)
+    fmt::print("launch   {}: {} blocks per multiprocessor, occupancy {:.0f} %, limited by {}\n",
+               launch.kernel, launch.occupancy.blocks_per_multiprocessor,
+               launch.occupancy.fraction * 100, name_of(launch.occupancy.limiter));
 }
 
 // The summary is the first error; a few more often help.
@@ -168,6 +175,13 @@ void print_json(const Options& options, const CheckResult& result,
   build.erase("ptx");
   build.erase("diagnostics");
   json["build"] = std::move(build);
+  json["occupancy"] = Json::array();
+  for (const LaunchOccupancy& launch : result.occupancy)
+    json["occupancy"].push_back(
+        {{"kernel", launch.kernel},
+         {"blocks_per_multiprocessor", launch.occupancy.blocks_per_multiprocessor},
+         {"fraction", launch.occupancy.fraction},
+         {"limiter", name_of(launch.occupancy.limiter)}});
   json["task_warnings"] = task_warnings;
   json["wall_seconds"] = result.wall_seconds;
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));

@@ -8,7 +8,6 @@
 #include "kernevo/evaluate/run_case.h"
 #include "kernevo/evaluate/sampling.h"
 #include "kernevo/task/catalogue.h"
-#include "kernevo/toolchain/occupancy.h"
 
 #include <algorithm>
 #include <chrono>
@@ -173,9 +172,11 @@ private:
       const Bytes shared{
           r->static_shared.value_or(Bytes{0}).value +
           static_cast<std::uint64_t>(std::max<std::int64_t>(0, launch.dynamic_shared))};
-      if (auto fits =
-              compute_occupancy(result_.gpu, static_cast<int>(threads), *r->registers, shared);
-          !fits)
+      const auto fits =
+          compute_occupancy(result_.gpu, static_cast<int>(threads), *r->registers, shared);
+      if (fits)
+        result_.occupancy.push_back({launch.kernel, *fits});
+      else
         fault(FaultKind::interface_contract_error,
               fmt::format("{}:{}: {}", launch.place.file, launch.place.line, fits.error().message));
       if (r->spill_stores && r->spill_stores->value > 0)

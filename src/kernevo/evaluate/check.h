@@ -6,6 +6,7 @@
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/build.h"
 #include "kernevo/model/gpu.h"
+#include "kernevo/model/occupancy.h"
 #include "kernevo/model/task.h"
 #include "kernevo/model/verdict.h"
 
@@ -25,9 +26,16 @@ struct CheckOptions {
   bool small_only = false; // stop after the small shapes
 };
 
+// How one launch of the first real shape sits on the GPU.
+struct LaunchOccupancy {
+  std::string kernel;
+  Occupancy occupancy;
+};
+
 struct CheckResult {
   Verdict verdict;
   Build build;
+  std::vector<LaunchOccupancy> occupancy; // of launches whose registers are known
   Gpu gpu;
   ParameterValues parameters;
   std::uint64_t seed = 0;

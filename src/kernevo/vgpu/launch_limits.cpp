@@ -1,4 +1,5 @@
 // What the named GPU allows a launch.
+#include "kernevo/model/occupancy.h"
 #include "kernevo/vgpu/launch.h"
 
 #include <algorithm>
@@ -12,20 +13,10 @@ constexpr std::uint32_t kMaxBlockZ = 64;
 constexpr std::uint32_t kMaxGridYz = 65535;
 constexpr std::uint32_t kMaxGridX = 0x7FFF'FFFF;
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-  return unit == 0 ? value : (value + unit - 1) / unit * unit;
-}
-
-// Registers a block takes, with the granularity at which they are handed out.
-std::uint64_t registers_of(const LaunchState& launch) {
-  if (!launch.config->registers_per_thread)
-    return 0;
-  const Gpu& gpu = *launch.gpu;
-  const std::uint64_t warps =
-      round_up(launch.warps_per_block, static_cast<std::uint64_t>(gpu.warp_allocation_granularity));
-  const auto per_thread = static_cast<std::uint64_t>(*launch.config->registers_per_thread);
-  return warps *
-         round_up(per_thread * kWarpSize, static_cast<std::uint64_t>(gpu.register_allocation_unit));
+Result<Occupancy> occupancy(const LaunchState& launch) {
+  return compute_occupancy(*launch.gpu, static_cast<int>(launch.threads_per_block),
+                           launch.config->registers_per_thread.value_or(0),
+                           Bytes{launch.shared_bytes});
 }
 
 std::string check(const LaunchState& launch) {
@@ -81,10 +72,8 @@ std::string check(const LaunchState& launch) {
     return fmt::format("{} bytes of shared memory ({} static, {} dynamic), the {} allows {}",
                        launch.shared_bytes, launch.shared.static_bytes, config.dynamic_shared,
                        gpu.name, most);
-  if (registers_of(launch) > static_cast<std::uint64_t>(gpu.registers_per_block))
-    return fmt::format(
-        "{} threads with {} registers each take {} registers, the {} has {} for a block", threads,
-        *config.registers_per_thread, registers_of(launch), gpu.name, gpu.registers_per_block);
+  if (const auto fits = occupancy(launch); !fits)
+    return fits.error().message;
   const std::uint64_t resident = resident_limit(launch);
   if (config.cooperative && launch.grid_blocks > resident)
     return fmt::format("a cooperative grid of {} blocks, the {} can hold {} at once",
@@ -98,19 +87,10 @@ std::string check(const LaunchState& launch) {
 } // namespace
 
 std::uint64_t resident_limit(const LaunchState& launch) {
-  const Gpu& gpu = *launch.gpu;
-  auto fit = [](std::uint64_t have, std::uint64_t need) {
-    return need == 0 ? std::numeric_limits<std::uint64_t>::max() : have / need;
-  };
-  const std::uint64_t shared = round_up(launch.shared_bytes + gpu.shared_reserved_per_block.value,
-                                        gpu.shared_allocation_unit.value);
-  const std::uint64_t per_multiprocessor = std::min(
-      {static_cast<std::uint64_t>(gpu.max_blocks_per_multiprocessor),
-       fit(static_cast<std::uint64_t>(gpu.max_threads_per_multiprocessor),
-           std::uint64_t{launch.warps_per_block} * kWarpSize),
-       fit(static_cast<std::uint64_t>(gpu.registers_per_multiprocessor), registers_of(launch)),
-       fit(gpu.shared_per_multiprocessor.value, shared)});
-  return per_multiprocessor * static_cast<std::uint64_t>(gpu.multiprocessors);
+  const auto fits = occupancy(launch);
+  const int blocks = fits ? fits->blocks_per_multiprocessor : 0;
+  return static_cast<std::uint64_t>(blocks) *
+         static_cast<std::uint64_t>(launch.gpu->multiprocessors);
 }
 
 std::optional<Finding> check_limits(const LaunchState& launch) {

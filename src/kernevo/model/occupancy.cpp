@@ -1,4 +1,4 @@
-#include "kernevo/toolchain/occupancy.h"
+#include "kernevo/model/occupancy.h"
 
 #include <algorithm>
 #include <array>
