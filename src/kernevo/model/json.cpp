@@ -53,9 +53,9 @@ Json diagnostic_to_json(const Diagnostic& d) {
 Diagnostic diagnostic_from_json(const Json& json) {
   only_keys(json, {"severity", "place", "message"});
   Diagnostic d{Diagnostic::Severity::error, place_from_json(json.at("place")), json.at("message")};
-  for (std::size_t i = 0; i < kSeverities.size(); ++i)
-    if (json.at("severity") == kSeverities[i])
-      d.severity = static_cast<Diagnostic::Severity>(i);
+  for (const auto severity : {Diagnostic::Severity::note, Diagnostic::Severity::warning})
+    if (json.at("severity") == kSeverities[static_cast<std::size_t>(severity)])
+      d.severity = severity;
   return d;
 }
 

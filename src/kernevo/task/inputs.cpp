@@ -79,12 +79,13 @@ double sum_length(const Operation& op, const Problem& problem) {
   switch (op.family) {
   case Family::matmul: return static_cast<double>(dim(problem, "K"));
   case Family::conv:
-    return static_cast<double>(dim(problem, "C") / dim(problem, "groups") * dim(problem, "R") *
-                               dim(problem, "S"));
+    return static_cast<double>(dim(problem, "C") * dim(problem, "R") * dim(problem, "S")) /
+           static_cast<double>(dim(problem, "groups"));
   case Family::reduction: return static_cast<double>(dim(problem, "R"));
   case Family::pool: return static_cast<double>(dim(problem, "kernel") * dim(problem, "kernel"));
   case Family::group_norm:
-    return static_cast<double>(dim(problem, "C") / dim(problem, "G") * dim(problem, "HW"));
+    return static_cast<double>(dim(problem, "C") * dim(problem, "HW")) /
+           static_cast<double>(dim(problem, "G"));
   default: return static_cast<double>(dim(problem, "N"));
   }
 }

@@ -48,7 +48,6 @@ Result<double> read_number(const YamlNode& node, const NumberRule& rule) {
   if (!parsed)
     return wrong(node, rule.field, "a number");
   if (parsed->length != node.text.size()) {
-    const std::string digits = node.text.substr(0, parsed->length);
     return wrong(node, rule.field, "a number",
                  rule.unit.empty()
                      ? fmt::format("write the number alone, without '{}'",

@@ -185,7 +185,7 @@ Result<std::shared_ptr<const YamlNode>> parse_yaml(std::string_view text, const 
     if (!parser.HandleNextDocument(builder) || builder.root() == nullptr)
       return fail(ErrorCode::input, "the file is empty", Place{file},
                   "a task needs at least op_name, shapes and dtype");
-    const std::shared_ptr<const YamlNode> root = builder.root();
+    std::shared_ptr<const YamlNode> root = builder.root();
     TreeBuilder rest(file, text);
     if (parser.HandleNextDocument(rest))
       return fail(ErrorCode::input, "more than one YAML document",
