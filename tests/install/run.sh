@@ -8,7 +8,7 @@ cmake --install "$1" --prefix "$prefix" >/dev/null
 cd "$prefix"
 # An empty share setting of the caller must not help: the program finds its own data.
 unset KERNEVO_SHARE
-bin/kernevo devices --json | grep -q '"virtual:A100"'
+bin/kernevo devices --json | grep '"virtual:A100"' >/dev/null
 bin/kernevo init relu --folder relu >/dev/null
-bin/kernevo check relu/task.yaml relu/naive.cu --small-only --quiet | grep -q '^CORRECT'
+bin/kernevo check relu/task.yaml relu/naive.cu --small-only --quiet | grep '^CORRECT' >/dev/null
 echo "install: passed"
