@@ -123,11 +123,11 @@ std::unique_ptr<Frame> fresh_frame(WarpState& warp, std::size_t bytes) {
     frame = std::make_unique<Frame>();
   }
   if (frame->capacity < bytes) {
-    constexpr std::size_t kAlignment = 64;
-    frame->storage = std::make_unique_for_overwrite<std::byte[]>(bytes + kAlignment);
+    constexpr std::size_t alignment = 64;
+    frame->storage = std::make_unique_for_overwrite<std::byte[]>(bytes + alignment);
     void* start = frame->storage.get();
-    std::size_t space = bytes + kAlignment;
-    frame->registers = static_cast<std::byte*>(std::align(kAlignment, bytes, start, space));
+    std::size_t space = bytes + alignment;
+    frame->registers = static_cast<std::byte*>(std::align(alignment, bytes, start, space));
     frame->capacity = bytes;
   }
   return frame;

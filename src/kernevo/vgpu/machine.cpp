@@ -168,7 +168,8 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
                             ? launch.shared.static_bytes
                             : launch.shared.dynamic_base + config.dynamic_shared;
   LaunchResult result;
-  if ((result.fault = check_limits(launch)))
+  result.fault = check_limits(launch);
+  if (result.fault)
     return result;
   launch.images.resize(program.codes.size());
   for (const std::uint32_t function : reachable_functions(program, launch.kernel->index))

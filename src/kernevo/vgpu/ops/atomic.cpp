@@ -254,9 +254,9 @@ void run(const Op& op, Warp& base, LaneMask active) {
 void run_wide(const Op& op, Warp& base, LaneMask active) {
   static std::mutex mutex;
   const auto& detail = static_cast<const AtomicDetail&>(*op.detail);
-  constexpr std::size_t kBytes = 16;
+  constexpr std::size_t bytes = 16;
   auto lane_of = [&](std::uint32_t slot, int lane) {
-    return base.frame + slot + kBytes * static_cast<std::size_t>(lane);
+    return base.frame + slot + bytes * static_cast<std::size_t>(lane);
   };
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
@@ -265,14 +265,14 @@ void run_wide(const Op& op, Warp& base, LaneMask active) {
     if (cell == nullptr)
       return;
     const std::lock_guard lock(mutex);
-    std::array<std::byte, kBytes> old{};
-    std::memcpy(old.data(), cell, kBytes);
+    std::array<std::byte, bytes> old{};
+    std::memcpy(old.data(), cell, bytes);
     if (detail.c[0] == kNone)
-      std::memcpy(cell, lane_of(detail.b[0], lane), kBytes);
-    else if (std::memcmp(old.data(), lane_of(detail.b[0], lane), kBytes) == 0)
-      std::memcpy(cell, lane_of(detail.c[0], lane), kBytes);
+      std::memcpy(cell, lane_of(detail.b[0], lane), bytes);
+    else if (std::memcmp(old.data(), lane_of(detail.b[0], lane), bytes) == 0)
+      std::memcpy(cell, lane_of(detail.c[0], lane), bytes);
     if (detail.results[0] != kNone)
-      std::memcpy(lane_of(detail.results[0], lane), old.data(), kBytes);
+      std::memcpy(lane_of(detail.results[0], lane), old.data(), bytes);
   }
 }
 
