@@ -149,21 +149,11 @@ private:
     return {};
   }
 
-  const KernelResources* resources_of(const std::string& kernel) {
-    const auto lowered = result_.build.lowered_names.find(kernel);
-    const std::string& name =
-        lowered == result_.build.lowered_names.end() ? kernel : lowered->second;
-    for (const KernelResources& r : result_.build.resources)
-      if (r.name == name || r.demangled == name)
-        return &r;
-    return nullptr;
-  }
-
   // Does every launch of the first real shape fit the GPU at all?
   void resources() {
     verdict().rung = Rung::resources;
     for (const Launch& launch : plan_.launches) {
-      const KernelResources* r = resources_of(launch.kernel);
+      const KernelResources* r = result_.build.resources_of(launch.kernel);
       if (r == nullptr || !r->registers)
         continue;
       const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];

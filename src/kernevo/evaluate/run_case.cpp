@@ -54,13 +54,9 @@ Result<Laid> lay_out(const Subject& subject, const CaseInputs& inputs, const Lau
   laid.request.plan = plan;
   laid.request.entry_names = subject.build->lowered_names;
   for (const Launch& launch : plan.launches)
-    for (const KernelResources& resources : subject.build->resources) {
-      const auto lowered = subject.build->lowered_names.find(launch.kernel);
-      const std::string& name =
-          lowered == subject.build->lowered_names.end() ? launch.kernel : lowered->second;
-      if (resources.registers && (resources.name == name || resources.demangled == name))
-        laid.request.registers[launch.kernel] = *resources.registers;
-    }
+    if (const KernelResources* resources = subject.build->resources_of(launch.kernel);
+        resources != nullptr && resources->registers)
+      laid.request.registers[launch.kernel] = *resources->registers;
   return laid;
 }
 
@@ -99,30 +95,19 @@ public:
       : inputs_(inputs), expectation_(expectation), options_(options), laid_(laid),
         report_(report) {}
 
-  // The expected values do not depend on the run unless only what it wrote is to be verified.
-  Result<void> expect_all() {
+  // Works out what to expect: of every element, before the run ends, or of those a sampled run
+  // wrote.
+  Result<void> expect(bool only_written) {
     for (std::size_t i = 0; i < inputs_.problem.buffers.size(); ++i) {
       const BufferSpec& buffer = inputs_.problem.buffers[i];
       points_.emplace_back();
       expected_.emplace_back();
       if (!is_output(buffer))
         continue;
-      points_.back() = sample_points(buffer.elements(), limit(buffer), inputs_.seed + i);
-      KERNEVO_TRY(expected, expectation_(inputs_, i, points_.back()));
-      expected_.back() = std::move(expected);
-    }
-    return {};
-  }
-
-  Result<void> expect_written() {
-    for (std::size_t i = 0; i < inputs_.problem.buffers.size(); ++i) {
-      const BufferSpec& buffer = inputs_.problem.buffers[i];
-      points_.emplace_back();
-      expected_.emplace_back();
-      if (!is_output(buffer))
-        continue;
-      points_.back() =
-          thin_points(written_points(buffer, written(i)), limit(buffer), inputs_.seed + i);
+      const std::uint64_t seed = inputs_.seed + i;
+      points_.back() = only_written
+                           ? thin_points(written_points(buffer, written(i)), limit(buffer), seed)
+                           : sample_points(buffer.elements(), limit(buffer), seed);
       KERNEVO_TRY(expected, expectation_(inputs_, i, points_.back()));
       expected_.back() = std::move(expected);
     }
@@ -243,7 +228,7 @@ Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
   // The worker runs the kernel while this process works out what to expect.
   auto running =
       std::async(std::launch::async, [&] { return subject.device->run(laid.request, laid.arena); });
-  Result<void> expected = sampled ? Result<void>{} : judge.expect_all();
+  Result<void> expected = sampled ? Result<void>{} : judge.expect(false);
   KERNEVO_TRY(outcome, running.get());
   KERNEVO_CHECK(expected);
   report.warp_instructions = outcome.warp_instructions;
@@ -258,7 +243,7 @@ Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
     return report;
   }
   if (sampled) {
-    KERNEVO_CHECK(judge.expect_written());
+    KERNEVO_CHECK(judge.expect(true));
     if (!judge.wrote_something())
       return report;
   } else if (!judge.all_written()) {

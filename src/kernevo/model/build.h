@@ -44,6 +44,16 @@ struct Build {
   std::map<std::string, std::string> lowered_names;
   std::vector<Diagnostic> diagnostics;
   bool from_cache = false;
+
+  // The resources of a kernel by the name a launch uses; null when they are not known.
+  const KernelResources* resources_of(const std::string& kernel) const {
+    const auto lowered = lowered_names.find(kernel);
+    const std::string& entry = lowered == lowered_names.end() ? kernel : lowered->second;
+    for (const KernelResources& candidate : resources)
+      if (candidate.name == entry || candidate.demangled == entry)
+        return &candidate;
+    return nullptr;
+  }
 };
 
 } // namespace kernevo
