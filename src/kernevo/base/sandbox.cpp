@@ -151,7 +151,8 @@ std::vector<SandboxLayer> probe_sandbox() {
   });
   const bool limits = works_in_child([] { return set_limit(RLIMIT_AS, std::uint64_t{1} << 34U); });
   return {
-      {"interpretation", true, "candidates run as PTX on the virtual GPU, never as native code"},
+      {"translation", true,
+       "candidates are PTX, interpreted or translated here, with every access checked"},
       {"process", true, "a separate process with an empty environment and two open descriptors"},
       {"rlimits", limits,
        limits ? "memory, processor time and file size are bounded" : "setrlimit fails"},

@@ -1,6 +1,6 @@
 // What a worker process gives up before it touches a candidate. Layers are probed, and reported by
 // `kernevo doctor`: a layer this system lacks weakens the cage but does not stop the work, because
-// candidate code is never executed natively.
+// candidate code is only ever PTX, interpreted or translated with every access checked.
 #pragma once
 
 #include "kernevo/base/result.h"

@@ -21,6 +21,7 @@ std::string_view name_of(FindingKind kind) {
   case FindingKind::trap: return "trap";
   case FindingKind::assertion: return "assertion";
   case FindingKind::output_flood: return "output_flood";
+  case FindingKind::bad_texture: return "bad_texture";
   case FindingKind::launch_limit: return "launch_limit";
   case FindingKind::bad_argument: return "bad_argument";
   case FindingKind::unknown_kernel: return "unknown_kernel";

@@ -26,6 +26,7 @@ enum class FindingKind {
   trap,
   assertion,
   output_flood,   // printf past the limit (the rest is dropped, the kernel goes on): a warning
+  bad_texture,    // a handle that is no texture, surface or sampler, or of another kind
   launch_limit,   // grid, block, shared memory or registers beyond the GPU
   bad_argument,   // argument count or size does not match the kernel's parameters
   unknown_kernel, // the launch names a kernel the module does not have

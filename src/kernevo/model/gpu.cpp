@@ -198,6 +198,13 @@ std::string normalised(std::string_view name) {
   return plain;
 }
 
+// The list that messages use: the first that was read.
+const std::vector<Gpu>& keep(const std::vector<Gpu>* read) {
+  static const std::vector<Gpu> gpus =
+      read != nullptr ? *read : load_gpus().value_or(std::vector<Gpu>{});
+  return gpus;
+}
+
 } // namespace
 
 double Gpu::peak_operations_per_second(DType dtype) const {
@@ -259,8 +266,13 @@ Result<std::vector<Gpu>> load_gpus() {
   return gpus;
 }
 
+const std::vector<Gpu>& known_gpus() {
+  return keep(nullptr);
+}
+
 Result<Gpu> find_gpu(const std::string& name) {
   KERNEVO_TRY(gpus, load_gpus());
+  keep(&gpus);
   const std::string wanted = normalised(name);
   std::vector<std::string> names;
   std::vector<std::string> all;
