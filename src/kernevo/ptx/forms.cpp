@@ -91,10 +91,14 @@ OperandRule::Role role_of(char letter) {
   case 'd': return OperandRule::Role::destination;
   case 'n': return OperandRule::Role::predicate;
   case 'a': return OperandRule::Role::address;
+  case 'k': return OperandRule::Role::tensor;
   case 'i': return OperandRule::Role::literal;
   case 'p': return OperandRule::Role::pointer;
   case 'u': return OperandRule::Role::unpack;
   case 'm': return OperandRule::Role::pack;
+  case 'x': return OperandRule::Role::texel;
+  case 'o': return OperandRule::Role::texel_offsets;
+  case 'g': return OperandRule::Role::derivatives;
   case 'l': return OperandRule::Role::label;
   case 't': return OperandRule::Role::table;
   case 'c': return OperandRule::Role::call;
@@ -118,11 +122,12 @@ OperandRule operand_rule(std::string_view text) {
     rule.type = Type::pred;
   if (text.empty())
     return rule;
-  if (text.front() == 'v') {
+  if (text.front() == 'v' || text.front() == 'e') {
     rule.elements = -1;
+    rule.braced = text.front() == 'e';
     text.remove_prefix(1);
   } else if (text.size() > 1 && text[1] == '.') {
-    rule.elements = text.front() - '0';
+    rule.elements = text.front() == '*' ? -2 : text.front() - '0';
     text.remove_prefix(1);
   }
   if (text.front() == '.') {
@@ -159,6 +164,7 @@ Form compile(const FormRow& row) {
     form.operands.push_back(operand_rule(operand));
   form.sm = row.sm;
   form.ptx = row.ptx;
+  form.architectures = row.architectures;
   return form;
 }
 

@@ -20,10 +20,13 @@ namespace kernevo::ptx {
 //   (register, special register or literal), then a type:
 //                0 1 .. that of the mnemonic, w twice as wide as type 0, .f32 this one;
 //                capital D and S also take wider integer registers (ld, st, cvt)
-//              d4.f32: a vector of four; dv0: as wide as the mnemonic says
+//              d4.f32: a vector of four; dv0: as wide as the mnemonic says; d*.f32: of any length
+//              de0: as dv0, with braces also around a single one
 //              d0|pred two destinations; d0|pred? the second may be missing
-//              n predicate, a address, i integer literal, p pointer-sized
+//              n predicate, a address, k address of a tensor map with coordinates,
+//              i integer literal, p pointer-sized
 //              source u m  the two sides of mov: also vectors that pack or unpack, and symbols (m)
+//              x address of a texel or surface element, o texel offsets, g derivatives
 //              l label, t label of a table, c the three or four operands of call
 //              '?' at the end = may be missing
 struct FormRow {
@@ -35,6 +38,8 @@ struct FormRow {
   const char* operands;
   int sm = 0;  // least compute capability
   int ptx = 0; // least PTX version, 78 = 7.8
+  // For features that later architectures need not have: those that do, "90a 100f" (see target.h).
+  const char* architectures = "";
 };
 
 std::span<const FormRow> instruction_rows();
@@ -45,10 +50,14 @@ struct OperandRule {
     source,
     predicate,
     address,
+    tensor,
     literal,
     pointer,
     unpack,
     pack,
+    texel,
+    texel_offsets,
+    derivatives,
     label,
     table,
     call,
@@ -60,7 +69,8 @@ struct OperandRule {
   bool optional = false;
   bool pair = false;
   bool pair_optional = false;
-  int elements = 0; // 0 = scalar, n = vector of n, -1 = as wide as the mnemonic
+  int elements = 0;    // 0 = scalar, n = vector of n, -1 = as wide as the mnemonic, -2 = any
+  bool braced = false; // a single one may stand in braces
   Type type = Type::none;
 };
 
@@ -82,6 +92,7 @@ struct Form {
   std::vector<OperandRule> operands;
   int sm = 0;
   int ptx = 0;
+  std::string_view architectures;
 };
 
 std::span<const Form> forms_of(Opcode opcode);

@@ -17,6 +17,10 @@ using Op = Opcode;
 #define L2_HINT "L2::evict_normal|L2::evict_first|L2::evict_last?"
 #define L2_SIZE "L2::64B|L2::128B|L2::256B?"
 #define CACHE L1_HINT " " L2_HINT " " L2_SIZE " L2::cache_hint?"
+#define POLICY                                                                                     \
+  "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged "                           \
+  "L2::evict_first|L2::evict_unchanged?"
+#define RESTRICTED "sync_restrict::shared::cta|sync_restrict::shared::cluster cluster"
 #define SYNC "sync aligned "
 #define ORDER "relaxed|acquire|release|acq_rel? " SCOPE "?"
 
@@ -200,6 +204,7 @@ constexpr FormRow kRows[] = {
     // moves and conversions
     FormRow{Op::mov, "", "pred|bits|int|f32|f64", "", "", "u0 m0"},
     FormRow{Op::mov, "", "b128", "", "", "u0 m0", 70, 83},
+    FormRow{Op::mov, "", "bits|int|f32|f64", "", "2|4", "dv0 sv0"},
     FormRow{Op::cvt, "sat?", "int8 int8", "", "", "D0 S1"},
     FormRow{Op::cvt, "rni|rzi|rmi|rpi ftz? sat?", "int8 f16|f32|f64", "", "", "D0 S1"},
     FormRow{Op::cvt, ROUND " sat?", "f16|f32|f64 int8", "", "", "D0 S1"},
@@ -221,9 +226,11 @@ constexpr FormRow kRows[] = {
     FormRow{Op::cvt, "rn satfinite relu?", "e4m3x2|e5m2x2 f32", "", "", "D0 S1 S1", 89, 78},
     FormRow{Op::cvt, "rn satfinite relu?", "e4m3x2|e5m2x2 f16x2", "", "", "D0 S1", 89, 78},
     FormRow{Op::cvt, "rn relu?", "f16x2 e4m3x2|e5m2x2", "", "", "D0 S1", 89, 78},
-    FormRow{Op::cvt, "rz|rp satfinite?", "ue8m0x2 f32", "", "", "D0 S1 S1", 100, 86},
-    FormRow{Op::cvt, "rz|rp satfinite?", "ue8m0x2 bf16x2", "", "", "D0 S1", 100, 86},
-    FormRow{Op::cvt, "rn", "bf16x2 ue8m0x2", "", "", "D0 S1", 100, 86},
+    FormRow{Op::cvt, "rz|rp satfinite?", "ue8m0x2 f32", "", "", "D0 S1 S1", 100, 86,
+            "100f 110f 120f"},
+    FormRow{Op::cvt, "rz|rp satfinite?", "ue8m0x2 bf16x2", "", "", "D0 S1", 100, 86,
+            "100f 110f 120f"},
+    FormRow{Op::cvt, "rn", "bf16x2 ue8m0x2", "", "", "D0 S1", 100, 86, "100f 110f 120f"},
     FormRow{Op::cvt_pack, "sat", "u16|s16 s32", "", "", "d.b32 s1 s1", 72, 65},
     FormRow{Op::cvt_pack, "sat", "u8|s8|u4|s4 s32 b32", "", "", "d.b32 s1 s1 s2", 72, 65},
     FormRow{Op::cvta, "", "u32|u64", "const|global|local|shared|param", "", "d0 m0"},
@@ -231,6 +238,10 @@ constexpr FormRow kRows[] = {
     FormRow{Op::isspacep, "", "", "const|global|local|shared|param", "", "d.pred p"},
     FormRow{Op::mapa, "", "u32|u64", "-|shared", "", "d0 m0 s.u32", 90, 78},
     FormRow{Op::getctarank, "", "u32|u64", "-|shared", "", "d.u32 m0", 90, 78},
+    FormRow{Op::istypep, "texref|samplerref|surfref", "", "", "", "d.pred p", 30, 40},
+    FormRow{Op::alloca_, "", "u32|u64", "", "", "d0 s0 i?", 52, 73},
+    FormRow{Op::stacksave, "", "u32|u64", "", "", "d0", 52, 73},
+    FormRow{Op::stackrestore, "", "u32|u64", "", "", "s0", 52, 73},
 // memory
 // Up to 128 bits at once everywhere, 256 from and to global memory on new machines.
 #define ACCESS(opcode, modifiers, spaces, operands, sm, ptx)                                       \
@@ -270,10 +281,16 @@ constexpr FormRow kRows[] = {
     FormRow{Op::prefetch, "L2::evict_last|L2::evict_normal", "", "global", "", "a", 80, 74},
     FormRow{Op::prefetchu, "L1", "", "", "", "a"},
     FormRow{Op::discard, "L2", "", "-|global", "", "a i", 80, 74},
+    FormRow{Op::applypriority, "L2::evict_normal", "", "-|global", "", "a i", 80, 74},
+    FormRow{Op::createpolicy, "fractional " POLICY, "b64", "", "", "d0 s.f32?", 80, 74},
+    FormRow{Op::createpolicy, "range " POLICY, "b64", "-|global", "", "d0 a s.u32 s.u32", 80, 74},
+    FormRow{Op::createpolicy, "cvt L2", "b64", "", "", "d0 s0", 80, 74},
     FormRow{Op::createpolicy,
-            "fractional L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged "
+            "range L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged "
             "L2::evict_first|L2::evict_unchanged?",
-            "b64", "", "", "d0 s.f32?", 80, 74},
+            "b64", "global", "", "d0 a s.u32 s.u32", 80, 74},
+    FormRow{Op::createpolicy, "cvt L2", "b64", "", "", "d0 s.b64", 80, 74},
+    FormRow{Op::applypriority, "L2::evict_normal", "", "-|global", "", "a i", 80, 74},
     FormRow{Op::atom, "and|or|xor|exch L2::cache_hint? " ORDER, "b32|b64", "-|global|shared", "",
             "d0 a s0 s.b64?"},
     FormRow{Op::atom, "cas L2::cache_hint? " ORDER, "b32|b64", "-|global|shared", "",
@@ -318,13 +335,28 @@ constexpr FormRow kRows[] = {
             81},
     FormRow{Op::red, "add|min|max noftz L2::cache_hint? " ORDER, "f16|f16x2|bf16|bf16x2",
             "-|global", "2|4|8", "a sv0 s.b64?", 90, 81},
+    FormRow{Op::st_async, "weak? mbarrier::complete_tx::bytes", "b32|b64|word|f32|f64", "-|shared",
+            "1|2|4", "a sv0 a", 90, 81},
+    FormRow{Op::st_async, "mmio release gpu|sys", "memory", "-|global", "", "a S0", 100, 87},
+    FormRow{Op::red_async, "relaxed cluster mbarrier::complete_tx::bytes inc|dec", "u32",
+            "-|shared", "", "a s0 a", 90, 81},
+    FormRow{Op::red_async, "relaxed cluster mbarrier::complete_tx::bytes min|max", "u32|s32",
+            "-|shared", "", "a s0 a", 90, 81},
+    FormRow{Op::red_async, "relaxed cluster mbarrier::complete_tx::bytes and|or|xor", "b32",
+            "-|shared", "", "a s0 a", 90, 81},
+    FormRow{Op::red_async, "relaxed cluster mbarrier::complete_tx::bytes add", "u32|s32|u64",
+            "-|shared", "", "a s0 a", 90, 81},
+    FormRow{Op::red_async, "mmio release sys add", "u32|s32|u64", "-|global", "", "a s0", 100, 87},
     FormRow{Op::membar, "cta|gl|sys", "", "", "", ""},
+    FormRow{Op::membar, "proxy alias", "", "", "", "", 70, 75},
     FormRow{Op::fence, "sc|acq_rel " SCOPE, "", "", "", "", 70, 60},
     FormRow{Op::fence, SCOPE, "", "", "", "", 70, 60},
     FormRow{Op::fence, "acquire|release " SCOPE, "", "", "", "", 90, 86},
     FormRow{Op::fence, "proxy alias", "", "", "", "", 70, 75},
     FormRow{Op::fence, "proxy async", "", "-|global|shared", "", "", 90, 80},
     FormRow{Op::fence, "mbarrier_init release cluster", "", "", "", "", 90, 80},
+    FormRow{Op::fence, "acquire|release " RESTRICTED, "", "", "", "", 90, 86},
+    FormRow{Op::fence, "proxy async::generic acquire|release " RESTRICTED, "", "", "", "", 90, 86},
     // asynchronous copies and their barriers
     FormRow{Op::cp_async, "ca|cg L2::cache_hint? " L2_SIZE, "", "shared>global", "",
             "a a i s.u32? s.b64?", 80, 70},
@@ -342,27 +374,114 @@ constexpr FormRow kRows[] = {
             80},
     FormRow{Op::mbarrier_complete_tx, "relaxed? cta|cluster?", "b64", "-|shared", "", "a s.u32", 90,
             80},
-    FormRow{Op::mbarrier_arrive, "release|relaxed? cta|cluster?", "b64", "-|shared", "",
-            "d.b64 a s.u32?", 80, 70},
-    FormRow{Op::mbarrier_arrive, "release|relaxed? cta|cluster? noComplete", "b64", "-|shared", "",
-            "d.b64 a s.u32", 80, 70},
-    FormRow{Op::mbarrier_arrive, "release|relaxed? cta|cluster? expect_tx", "b64", "-|shared", "",
-            "d.b64 a s.u32", 90, 80},
-    FormRow{Op::mbarrier_arrive_drop, "release|relaxed? cta|cluster?", "b64", "-|shared", "",
-            "d.b64 a s.u32?", 80, 70},
-    FormRow{Op::mbarrier_arrive_drop, "release|relaxed? cta|cluster? noComplete", "b64", "-|shared",
-            "", "d.b64 a s.u32", 80, 70},
-    FormRow{Op::mbarrier_arrive_drop, "release|relaxed? cta|cluster? expect_tx", "b64", "-|shared",
-            "", "d.b64 a s.u32", 90, 80},
-    FormRow{Op::mbarrier_test_wait, "acquire|relaxed? cta|cluster?", "b64", "-|shared", "",
+#define ARRIVE(opcode)                                                                             \
+  FormRow{opcode, "release? cta|cluster?", "b64", "-|shared", "", "d.b64 a", 80, 70},              \
+      FormRow{opcode, "release? cta|cluster?", "b64", "-|shared", "", "d.b64 a s.u32", 90, 78},    \
+      FormRow{opcode, "relaxed cta|cluster?", "b64", "-|shared", "", "d.b64 a s.u32?", 90, 80},    \
+      FormRow{                                                                                     \
+          opcode, "release? cta|cluster? noComplete", "b64", "-|shared", "", "d.b64 a s.u32", 80,  \
+          70},                                                                                     \
+      FormRow{opcode, "release|relaxed? cta|cluster? expect_tx",                                   \
+              "b64",  "-|shared",                                                                  \
+              "",     "d.b64 a s.u32",                                                             \
+              90,     80}
+    ARRIVE(Op::mbarrier_arrive),
+    ARRIVE(Op::mbarrier_arrive_drop),
+    FormRow{Op::mbarrier_test_wait, "acquire? cta|cluster?", "b64", "-|shared", "",
             "d.pred a s.b64", 80, 70},
-    FormRow{Op::mbarrier_test_wait, "parity acquire|relaxed? cta|cluster?", "b64", "-|shared", "",
+    FormRow{Op::mbarrier_test_wait, "relaxed cta|cluster?", "b64", "-|shared", "", "d.pred a s.b64",
+            90, 80},
+    FormRow{Op::mbarrier_test_wait, "parity acquire? cta|cluster?", "b64", "-|shared", "",
             "d.pred a s.u32", 80, 71},
+    FormRow{Op::mbarrier_test_wait, "parity relaxed cta|cluster?", "b64", "-|shared", "",
+            "d.pred a s.u32", 90, 80},
     FormRow{Op::mbarrier_try_wait, "acquire|relaxed? cta|cluster?", "b64", "-|shared", "",
             "d.pred a s.b64 s.u32?", 90, 78},
     FormRow{Op::mbarrier_try_wait, "parity acquire|relaxed? cta|cluster?", "b64", "-|shared", "",
             "d.pred a s.u32 s.u32?", 90, 78},
     FormRow{Op::mbarrier_pending_count, "", "b64", "", "", "d.u32 s.b64", 80, 70},
+// bulk copies: memory to memory, without registers
+#define BULK(opcode, modifiers, types, spaces, operands, sm, ptx)                                  \
+  FormRow{opcode, modifiers, types, spaces, "", operands, sm, ptx}, FormRow {                      \
+    opcode, modifiers " L2::cache_hint", types, spaces, "", operands " s.b64", sm, ptx             \
+  }
+#define TO_BARRIER "mbarrier::complete_tx::bytes"
+#define DIMENSIONS "1d|2d|3d|4d|5d "
+#define IM2COL_DIMENSIONS "3d|4d|5d "
+    BULK(Op::cp_async_bulk, TO_BARRIER, "", "shared>global", "a a s.u32 a", 90, 80),
+    BULK(Op::cp_async_bulk, TO_BARRIER " multicast::cluster", "", "shared>global",
+         "a a s.u32 a s.b16", 90, 80),
+    FormRow{Op::cp_async_bulk, TO_BARRIER, "", "shared>shared", "", "a a s.u32 a", 90, 80},
+    BULK(Op::cp_async_bulk, "bulk_group", "", "global>shared", "a a s.u32", 90, 80),
+    FormRow{Op::cp_async_bulk, "bulk_group cp_mask", "", "global>shared", "", "a a s.u32 s.b16",
+            100, 86},
+    FormRow{Op::cp_async_bulk, "bulk_group cp_mask L2::cache_hint", "", "global>shared", "",
+            "a a s.u32 s.b64 s.b16", 100, 86},
+    BULK(Op::cp_async_bulk_prefetch, "L2", "", "global", "a s.u32", 90, 80),
+    FormRow{Op::cp_async_bulk_commit_group, "", "", "", "", "", 90, 80},
+    FormRow{Op::cp_async_bulk_wait_group, "read?", "", "", "", "i", 90, 80},
+    BULK(Op::cp_reduce_async_bulk, TO_BARRIER " and|or|xor", "b32", "shared>shared", "a a s.u32 a",
+         90, 80),
+    BULK(Op::cp_reduce_async_bulk, TO_BARRIER " add", "u32|s32|u64", "shared>shared", "a a s.u32 a",
+         90, 80),
+    BULK(Op::cp_reduce_async_bulk, TO_BARRIER " inc|dec", "u32", "shared>shared", "a a s.u32 a", 90,
+         80),
+    BULK(Op::cp_reduce_async_bulk, TO_BARRIER " min|max", "u32|s32", "shared>shared", "a a s.u32 a",
+         90, 80),
+    BULK(Op::cp_reduce_async_bulk, "bulk_group and|or|xor", "b32|b64", "global>shared", "a a s.u32",
+         90, 80),
+    BULK(Op::cp_reduce_async_bulk, "bulk_group add", "u32|s32|u64|f32|f64", "global>shared",
+         "a a s.u32", 90, 80),
+    BULK(Op::cp_reduce_async_bulk, "bulk_group add noftz", "f16|bf16", "global>shared", "a a s.u32",
+         90, 80),
+    BULK(Op::cp_reduce_async_bulk, "bulk_group inc|dec", "u32", "global>shared", "a a s.u32", 90,
+         80),
+    BULK(Op::cp_reduce_async_bulk, "bulk_group min|max", "u32|s32|u64|s64|f16|bf16",
+         "global>shared", "a a s.u32", 90, 80),
+    // the same between a tensor and a box of it
+    BULK(Op::cp_async_bulk_tensor, DIMENSIONS "tile? cta_group::1? " TO_BARRIER, "",
+         "shared>global", "a k a", 90, 80),
+    BULK(Op::cp_async_bulk_tensor, DIMENSIONS "tile? cta_group::1? multicast::cluster " TO_BARRIER,
+         "", "shared>global", "a k a s.b16", 90, 80),
+    BULK(Op::cp_async_bulk_tensor, "2d tile::gather4 cta_group::1? " TO_BARRIER, "",
+         "shared>global", "a k a", 100, 86),
+    BULK(Op::cp_async_bulk_tensor, IM2COL_DIMENSIONS "im2col cta_group::1? " TO_BARRIER, "",
+         "shared>global", "a k a s*.b16", 90, 80),
+    BULK(Op::cp_async_bulk_tensor,
+         IM2COL_DIMENSIONS "im2col cta_group::1? multicast::cluster " TO_BARRIER, "",
+         "shared>global", "a k a s*.b16 s.b16", 90, 80),
+    BULK(Op::cp_async_bulk_tensor, DIMENSIONS "tile? bulk_group", "", "global>shared", "k a", 90,
+         80),
+    BULK(Op::cp_async_bulk_tensor, "2d tile::scatter4 bulk_group", "", "global>shared", "k a", 100,
+         86),
+    BULK(Op::cp_async_bulk_tensor, IM2COL_DIMENSIONS "im2col_no_offs bulk_group", "",
+         "global>shared", "k a", 90, 80),
+    BULK(Op::cp_async_bulk_prefetch_tensor, DIMENSIONS "L2 tile?", "", "global", "k", 90, 80),
+    BULK(Op::cp_async_bulk_prefetch_tensor, "2d L2 tile::gather4", "", "global", "k", 100, 86),
+    BULK(Op::cp_async_bulk_prefetch_tensor, IM2COL_DIMENSIONS "L2 im2col", "", "global", "k s*.b16",
+         90, 80),
+    BULK(Op::cp_reduce_async_bulk_tensor,
+         DIMENSIONS "add|min|max|inc|dec|and|or|xor tile? bulk_group", "", "global>shared", "k a",
+         90, 80),
+    BULK(Op::cp_reduce_async_bulk_tensor,
+         IM2COL_DIMENSIONS "add|min|max|inc|dec|and|or|xor im2col_no_offs bulk_group", "",
+         "global>shared", "k a", 90, 80),
+    FormRow{Op::tensormap_replace, "tile global_address b1024", "b64", "-|global|shared", "",
+            "a s.b64", 90, 83, "90a 100f 110f 120f"},
+    FormRow{Op::tensormap_replace, "tile global_stride b1024", "b64", "-|global|shared", "",
+            "a i s.b64", 90, 83, "90a 100f 110f 120f"},
+    FormRow{Op::tensormap_replace, "tile box_dim|global_dim|element_stride b1024", "b32",
+            "-|global|shared", "", "a i s.b32", 90, 83, "90a 100f 110f 120f"},
+    FormRow{Op::tensormap_replace, "tile rank b1024", "b32", "-|global|shared", "", "a s.b32", 90,
+            83, "90a 100f 110f 120f"},
+    FormRow{Op::tensormap_replace,
+            "tile elemtype|interleave_layout|swizzle_mode|fill_mode|swizzle_atomicity b1024", "b32",
+            "-|global|shared", "", "a i", 90, 83, "90a 100f 110f 120f"},
+    FormRow{Op::tensormap_cp_fenceproxy, "tensormap::generic release " SCOPE " sync aligned", "",
+            "global>shared", "", "a a i", 90, 83},
+    FormRow{Op::fence, "proxy tensormap::generic acquire " SCOPE, "", "", "", "a i", 90, 83},
+    FormRow{Op::fence, "proxy tensormap::generic release " SCOPE, "", "", "", "", 90, 83},
+    FormRow{Op::prefetch, "tensormap", "", "-|const|param", "", "a", 90, 80},
     // control, barriers, warps
     FormRow{Op::bra, "uni?", "", "", "", "l"},
     FormRow{Op::brx_idx, "uni?", "", "", "", "s.u32 t", 30, 60},
@@ -373,7 +492,8 @@ constexpr FormRow kRows[] = {
     FormRow{Op::brkpt, "", "", "", "", ""},
     FormRow{Op::pmevent, "", "", "", "", "i"},
     FormRow{Op::nanosleep, "", "u32", "", "", "s0", 70, 63},
-    FormRow{Op::setmaxnreg, "inc|dec sync aligned", "u32", "", "", "i", 90, 80},
+    FormRow{Op::setmaxnreg, "inc|dec sync aligned", "u32", "", "", "i", 90, 80,
+            "90a 100f 110f 120f"},
     FormRow{Op::griddepcontrol, "launch_dependents|wait", "", "", "", "", 90, 78},
     FormRow{Op::bar_sync, "", "", "", "", "s.u32 s.u32?"},
     FormRow{Op::bar_arrive, "", "", "", "", "s.u32 s.u32"},
@@ -392,15 +512,71 @@ constexpr FormRow kRows[] = {
     FormRow{Op::bar_warp_sync, "", "", "", "", "s.b32", 30, 60},
     FormRow{Op::shfl, "sync up|down|bfly|idx", "b32", "", "", "d0|pred? s0 s.b32 s.b32 s.b32", 30,
             60},
+    FormRow{Op::shfl, "up|down|bfly|idx", "b32", "", "", "d0|pred? s0 s.b32 s.b32", 30, 30},
+    FormRow{Op::vote, "all|any|uni", "pred", "", "", "d0 n"},
+    FormRow{Op::vote, "ballot", "b32", "", "", "d0 n"},
     FormRow{Op::vote, "sync all|any|uni", "pred", "", "", "d0 n s.b32", 30, 60},
     FormRow{Op::vote, "sync ballot", "b32", "", "", "d0 n s.b32", 30, 60},
     FormRow{Op::match_any, "sync", "b32|b64", "", "", "d.b32 s0 s.b32", 70, 60},
     FormRow{Op::match_all, "sync", "b32|b64", "", "", "d.b32|pred? s0 s.b32", 70, 60},
     FormRow{Op::redux, "sync add|min|max", "u32|s32", "", "", "d0 s0 s.b32", 80, 70},
     FormRow{Op::redux, "sync and|or|xor", "b32", "", "", "d0 s0 s.b32", 80, 70},
-    FormRow{Op::redux, "sync min|max abs? NaN?", "f32", "", "", "d0 s0 s.b32", 100, 86},
+    FormRow{Op::redux, "sync min|max abs? NaN?", "f32", "", "", "d0 s0 s.b32", 100, 86, "100f"},
     FormRow{Op::activemask, "", "b32", "", "", "d0", 30, 62},
     FormRow{Op::elect, "sync", "", "", "", "d.b32|pred s.b32", 90, 80},
+// textures and surfaces
+#define ANY_GEOMETRY "1d|2d|3d|a1d|a2d|cube|acube"
+#define FLAT_GEOMETRY "1d|2d|3d|a1d|a2d"
+#define TEX(modifiers, coordinate, more)                                                           \
+  FormRow{Op::tex, modifiers, "u32|s32|f32|f16 " coordinate, "", "4", "dv0|pred? x" more},         \
+      FormRow{Op::tex, modifiers, "f16x2 " coordinate, "", "2", "dv0|pred? x" more},               \
+      FormRow{                                                                                     \
+          Op::tex, modifiers, "u32|s32|f32|f16 " coordinate, "", "4", "dv0|pred? x" more " o"},    \
+      FormRow{Op::tex, modifiers, "f16x2 " coordinate, "", "2", "dv0|pred? x" more " o"}
+    TEX("base? " ANY_GEOMETRY, "f32", ""),
+    TEX("base? " FLAT_GEOMETRY, "s32", ""),
+    TEX("level " ANY_GEOMETRY, "f32", " s1"),
+    TEX("level " FLAT_GEOMETRY, "s32", " s1"),
+    TEX("grad " ANY_GEOMETRY, "f32", " g g"),
+    FormRow{Op::tld4, "r|g|b|a 2d|a2d|cube|acube", "u32|s32|f32 f32", "", "4", "dv0|pred? x"},
+    FormRow{Op::tld4, "r|g|b|a 2d|a2d|cube|acube", "u32|s32|f32 f32", "", "4", "dv0|pred? x o"},
+    FormRow{Op::txq,
+            "width|height|depth|channel_data_type|channel_order|normalized_coords|array_size|"
+            "num_mipmap_levels|num_samples|filter_mode|addr_mode_0|addr_mode_1|addr_mode_2|"
+            "force_unnormalized_coords",
+            "b32", "", "", "d0 a"},
+    FormRow{Op::txq, "level width|height|depth", "b32", "", "", "d0 a s.u32"},
+    FormRow{Op::suq, "width|height|depth|channel_data_type|channel_order|array_size|memory_layout",
+            "b32", "", "", "d0 a"},
+#define OUTSIDE " trap|clamp|zero"
+    FormRow{Op::suld_b, FLAT_GEOMETRY " ca|cg|cs|cv?" OUTSIDE, "b8|b16|b32|b64", "", "1|2",
+            "De0 x"},
+    FormRow{Op::suld_b, FLAT_GEOMETRY " ca|cg|cs|cv?" OUTSIDE, "b8|b16|b32", "", "4", "De0 x"},
+    FormRow{Op::sust_b, FLAT_GEOMETRY " wb|cg|cs|wt?" OUTSIDE, "b8|b16|b32|b64", "", "1|2",
+            "x Se0"},
+    FormRow{Op::sust_b, FLAT_GEOMETRY " wb|cg|cs|wt?" OUTSIDE, "b8|b16|b32", "", "4", "x Se0"},
+    FormRow{Op::sust_p, FLAT_GEOMETRY " wb|cg|cs|wt?" OUTSIDE, "b32", "", "1|2|4", "x Se0"},
+    FormRow{Op::sured_b, "add|min|max 1d|2d|3d" OUTSIDE, "u32|s32|u64|s64", "", "", "x s0"},
+    FormRow{Op::sured_b, "and|or 1d|2d|3d" OUTSIDE, "b32", "", "", "x s0"},
+    FormRow{Op::sured_p, "add|min|max|and|or 1d|2d|3d" OUTSIDE, "b32", "", "", "x s0"},
+// video arithmetic on a selected part of each operand
+#define SCALAR_VIDEO(opcode)                                                                       \
+  FormRow{opcode, "sat?", "u32|s32 u32|s32 u32|s32", "", "", "d0 s1 s2 s.b32?"},                   \
+      FormRow{opcode, "sat? add|min|max", "u32|s32 u32|s32 u32|s32", "", "", "d0 s1 s2 s.b32"}
+    SCALAR_VIDEO(Op::vadd),
+    SCALAR_VIDEO(Op::vsub),
+    SCALAR_VIDEO(Op::vabsdiff),
+    SCALAR_VIDEO(Op::vmin),
+    SCALAR_VIDEO(Op::vmax),
+    FormRow{Op::vshl, "sat? clamp|wrap", "u32|s32 u32|s32 u32", "", "", "d0 s1 s2 s.b32?"},
+    FormRow{Op::vshl, "sat? clamp|wrap add|min|max", "u32|s32 u32|s32 u32", "", "",
+            "d0 s1 s2 s.b32"},
+    FormRow{Op::vshr, "sat? clamp|wrap", "u32|s32 u32|s32 u32", "", "", "d0 s1 s2 s.b32?"},
+    FormRow{Op::vshr, "sat? clamp|wrap add|min|max", "u32|s32 u32|s32 u32", "", "",
+            "d0 s1 s2 s.b32"},
+    FormRow{Op::vmad, "sat? po? shr7|shr15?", "u32|s32 u32|s32 u32|s32", "", "", "d0 s1 s2 s.b32"},
+    FormRow{Op::vset, ORDERED, "u32|s32 u32|s32", "", "", "d.u32 s0 s1 s.b32?"},
+    FormRow{Op::vset, ORDERED " add|min|max", "u32|s32 u32|s32", "", "", "d.u32 s0 s1 s.b32"},
     // packed video arithmetic
     FormRow{Op::vadd2, "sat|add?", "u32|s32 u32|s32 u32|s32", "", "", "d0 s1 s2 s0"},
     FormRow{Op::vadd4, "sat|add?", "u32|s32 u32|s32 u32|s32", "", "", "d0 s1 s2 s0"},
@@ -423,6 +599,37 @@ constexpr FormRow kRows[] = {
     FormRow{Op::stmatrix, SYNC "m8n8 x1 trans?", "b16", "-|shared", "", "a s1.b32", 90, 78},
     FormRow{Op::stmatrix, SYNC "m8n8 x2 trans?", "b16", "-|shared", "", "a s2.b32", 90, 78},
     FormRow{Op::stmatrix, SYNC "m8n8 x4 trans?", "b16", "-|shared", "", "a s4.b32", 90, 78},
+    FormRow{Op::wgmma_fence, SYNC, "", "", "", "", 90, 80, "90a"},
+    FormRow{Op::wgmma_commit_group, SYNC, "", "", "", "", 90, 80, "90a"},
+    FormRow{Op::wgmma_wait_group, SYNC, "", "", "", "i", 90, 80, "90a"},
+// A from shared memory by its descriptor, or from registers; B always by descriptor.
+#define WGMMA(modifiers, types, d, rest_shared, rest_registers)                                    \
+  FormRow{Op::wgmma_mma_async,                                                                     \
+          SYNC modifiers,                                                                          \
+          types,                                                                                   \
+          "",                                                                                      \
+          "",                                                                                      \
+          d " s.b64 s.b64 " rest_shared,                                                           \
+          90,                                                                                      \
+          80,                                                                                      \
+          "90a"},                                                                                  \
+      FormRow{Op::wgmma_mma_async,                                                                 \
+              SYNC modifiers,                                                                      \
+              types,                                                                               \
+              "",                                                                                  \
+              "",                                                                                  \
+              d " s4.b32 s.b64 " rest_registers,                                                   \
+              90,                                                                                  \
+              80,                                                                                  \
+              "90a"}
+    WGMMA("m64nNk16", "f32 f16 f16", "d*.f32", "n i i i i", "n i i i"),
+    WGMMA("m64nNk16", "f16 f16 f16", "d*.b32", "n i i i i", "n i i i"),
+    WGMMA("m64nNk16", "f32 bf16 bf16", "d*.f32", "n i i i i", "n i i i"),
+    WGMMA("m64nNk8", "f32 tf32 tf32", "d*.f32", "n i i", "n i i"),
+    WGMMA("m64nNk32", "f32 e4m3|e5m2 e4m3|e5m2", "d*.f32", "n i i", "n i i"),
+    WGMMA("m64nNk32", "f16 e4m3|e5m2 e4m3|e5m2", "d*.b32", "n i i", "n i i"),
+    WGMMA("m64nNk32 satfinite?", "s32 s8|u8 s8|u8", "d*.s32", "n", "n"),
+    WGMMA("m64nNk256 and popc", "s32 b1 b1", "d*.s32", "n", "n"),
     FormRow{Op::movmatrix, SYNC "m8n8 trans", "b16", "", "", "d.b32 s.b32", 75, 78},
     FormRow{Op::mma, SYNC "m8n8k4 row|col row|col", "f16 f16 f16 f16", "", "",
             "d4.b32 s2.b32 s2.b32 s4.b32", 70, 64},

@@ -39,7 +39,7 @@ std::string join(const Parts& parts, std::size_t count) {
 
 // The longest run of leading parts that is an opcode; how many parts it takes.
 std::optional<std::pair<Opcode, std::size_t>> take_opcode(const Parts& parts) {
-  constexpr std::size_t longest = 4; // cp.async.mbarrier.arrive
+  constexpr std::size_t longest = 5; // cp.async.bulk.prefetch.tensor
   for (std::size_t count = std::min(parts.size(), longest); count > 0; --count)
     if (const auto opcode = find_opcode(join(parts, count)))
       return std::pair{*opcode, count};
@@ -61,6 +61,32 @@ std::optional<int> vector_width(std::string_view part) {
   return std::nullopt;
 }
 
+// m64n<N>k<K> of wgmma. One modifier for each K; N is a number, for there are 32 of them.
+std::optional<Mod> warp_group_shape(std::string_view part, int& columns) {
+  constexpr std::string_view prefix = "m64n";
+  if (!part.starts_with(prefix))
+    return std::nullopt;
+  part.remove_prefix(prefix.size());
+  const std::size_t k = part.find('k');
+  if (k == std::string_view::npos || k == 0 || k > 3)
+    return std::nullopt;
+  int n = 0;
+  for (const char digit : part.substr(0, k)) {
+    if (digit < '0' || digit > '9')
+      return std::nullopt;
+    n = n * 10 + (digit - '0');
+  }
+  if (n == 0 || n > 256 || n % 8 != 0)
+    return std::nullopt;
+  columns = n;
+  const std::string_view depth = part.substr(k);
+  return depth == "k8"     ? std::optional{Mod::m64k8}
+         : depth == "k16"  ? std::optional{Mod::m64k16}
+         : depth == "k32"  ? std::optional{Mod::m64k32}
+         : depth == "k256" ? std::optional{Mod::m64k256}
+                           : std::nullopt;
+}
+
 // Sorts the parts after the opcode into their kinds; the first one nobody knows, if any.
 std::optional<std::string_view> sort_parts(const Parts& parts, std::size_t from, Mnemonic& into) {
   int spaces = 0;
@@ -76,6 +102,8 @@ std::optional<std::string_view> sort_parts(const Parts& parts, std::size_t from,
       into.types.push_back(*type);
     } else if (const auto modifier = find_modifier(part)) {
       into.modifiers.push_back(*modifier);
+    } else if (const auto shape = warp_group_shape(part, into.matrix_columns)) {
+      into.modifiers.push_back(*shape);
     } else {
       return part;
     }
@@ -126,6 +154,11 @@ bool matches(const Form& form, const Mnemonic& mnemonic) {
          (form.widths >> static_cast<unsigned>(mnemonic.vector_width) & 1U) != 0;
 }
 
+bool has_architecture(const Form& form, const Target& target) {
+  return form.sm <= target.sm &&
+         (form.architectures.empty() || has_any(target, form.architectures));
+}
+
 // Names the part that is to blame when no form fits.
 std::string why_no_form(std::string_view text, const Mnemonic& mnemonic) {
   const auto forms = forms_of(mnemonic.opcode);
@@ -163,12 +196,23 @@ std::string why_no_form(std::string_view text, const Mnemonic& mnemonic) {
   return fmt::format("'{}' is not a known form of '{}'", text, opcode);
 }
 
+constexpr int kFirstWithMemberMasks = 70;
+constexpr int kFirstPtxWithMemberMasks = 64;
+
+// vote and shfl as they were when all lanes of a warp went together.
+bool lacks_member_mask(const Mnemonic& mnemonic) {
+  return (mnemonic.opcode == Opcode::shfl || mnemonic.opcode == Opcode::vote) &&
+         std::find(mnemonic.modifiers.begin(), mnemonic.modifiers.end(), Mod::sync) ==
+             mnemonic.modifiers.end();
+}
+
 } // namespace
 
 Result<Mnemonic> decode_mnemonic(std::string_view text, const Target& target) {
-  if (const std::string_view reason = left_out(text); !reason.empty())
+  if (const auto known = left_out(text))
     return fail(ErrorCode::unsupported,
-                fmt::format("instruction '{}' is not supported: {}", text, reason));
+                fmt::format("instruction '{}' is not supported here: {}, a feature of {}", text,
+                            known->what, needed_text(known->architectures, known->sm)));
   constexpr std::size_t most_parts = 24;
   const Parts parts = split_parts(text);
   const auto opcode = take_opcode(parts);
@@ -184,18 +228,33 @@ Result<Mnemonic> decode_mnemonic(std::string_view text, const Target& target) {
   for (const Form& form : forms_of(mnemonic.opcode)) {
     if (!matches(form, mnemonic))
       continue;
-    if (form.sm > target.sm || form.ptx > target.ptx)
+    if (!has_architecture(form, target) || form.ptx > target.ptx)
       too_new = too_new == nullptr || form.sm < too_new->sm ? &form : too_new;
     else
       mnemonic.forms.push_back(&form);
   }
+  const bool of_clusters =
+      std::any_of(mnemonic.modifiers.begin(), mnemonic.modifiers.end(), [](Mod modifier) {
+        return modifier == Mod::shared_cluster || modifier == Mod::cluster;
+      });
+  if (of_clusters && target.sm < kFirstWithClusters)
+    return fail(ErrorCode::input,
+                fmt::format("'{}' needs .target {}, but .target is {}", text,
+                            needed_text("", kFirstWithClusters), name_of(target)));
+  if (lacks_member_mask(mnemonic) && target.sm >= kFirstWithMemberMasks &&
+      target.ptx >= kFirstPtxWithMemberMasks)
+    return fail(ErrorCode::input,
+                fmt::format("'{}' without .sync exists only before sm_{}, but .target is {}; name "
+                            "the lanes with .sync and a member mask",
+                            text, kFirstWithMemberMasks, name_of(target)));
   if (!mnemonic.forms.empty())
     return mnemonic;
   if (too_new == nullptr)
     return fail(ErrorCode::unsupported, why_no_form(text, mnemonic));
-  if (too_new->sm > target.sm)
-    return fail(ErrorCode::input, fmt::format("'{}' needs sm_{} or newer, but .target is sm_{}",
-                                              text, too_new->sm, target.sm));
+  if (!has_architecture(*too_new, target))
+    return fail(ErrorCode::input,
+                fmt::format("'{}' needs .target {}, but .target is {}", text,
+                            needed_text(too_new->architectures, too_new->sm), name_of(target)));
   return fail(ErrorCode::input,
               fmt::format("'{}' needs PTX {}.{} or newer, but .version is {}.{}", text,
                           too_new->ptx / 10, too_new->ptx % 10, target.ptx / 10, target.ptx % 10));

@@ -5,6 +5,7 @@
 #include "kernevo/base/result.h"
 #include "kernevo/ptx/forms.h"
 #include "kernevo/ptx/module.h"
+#include "kernevo/ptx/target.h"
 
 #include <string>
 #include <string_view>
@@ -19,13 +20,8 @@ struct Mnemonic {
   Space space = Space::generic;
   Space space2 = Space::generic;
   int vector_width = 1;
+  int matrix_columns = 0;         // N of wgmma's .m64nNk16
   std::vector<const Form*> forms; // never empty; they differ in their operands only
-};
-
-// What the module's .target and .version allow.
-struct Target {
-  int sm = 0;
-  int ptx = 0; // 78 = 7.8
 };
 
 // An error has no place yet.

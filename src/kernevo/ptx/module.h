@@ -80,19 +80,25 @@ enum class Special : std::uint8_t {
   cluster_ctarank,
   cluster_nctarank,
   is_explicit_cluster,
+  zero64,              // reads as zero, 64 bits
+  reserved_smem_begin, // shared memory the system keeps for itself, and lends to CUDA's headers
+  reserved_smem_end,
+  reserved_smem_second, // where its second part starts
 };
 
 using RegisterId = std::uint32_t;
 
 // Operands stand in the order written, with these conventions:
-// - [base + offset] keeps the offset in the address operand itself; elements[0] has none.
-// - d|p is one pair operand; a lone d is a plain register.
+// - [base + offset] keeps the offset in the address operand itself; elements[0] has none. What
+//   follows a comma inside the brackets (a sampler, coordinates) are further elements.
+// - d|p is one pair operand; a lone d is a plain register. {a, b, c, d}|p has a vector first.
+// - a vector register is a vector of its components.
 // - call always has {list of results, callee, list of arguments} (the lists may be empty), then the
 //   prototype or target table as a symbol for an indirect call.
 // - a symbol that names a label, local variable or block-local thing carries its unique name.
 struct Operand {
   enum class Kind : std::uint8_t {
-    reg,     // %r1, possibly negated (!%p1)
+    reg,     // %r1, possibly negated (!%p1); `name` is the selector of a video operand: "b0"
     special, // %tid.x
     integer, // immediate; `bits` is the two's complement value, 64 bit
     real32,  // 0fXXXXXXXX; `bits` holds the 32 raw bits
@@ -134,9 +140,10 @@ struct Instruction {
   std::vector<Type> types;    // as written, in order: cvt has {to, from}, mma {d, a, b, c}
   // ld, st, atom, cvta, isspacep, ...; .shared::cta is Space::shared plus Mod::shared_cta
   Space space = Space::generic;
-  Space space2 = Space::generic; // the second one of cp.async (source)
-  int vector_width = 1;          // .v2 .v4 .v8
-  std::uint8_t lut = 0;          // unused unless the opcode carries an immediate modifier
+  Space space2 = Space::generic;    // the second one of cp.async (source)
+  int vector_width = 1;             // .v2 .v4 .v8
+  std::uint16_t matrix_columns = 0; // N of wgmma's .m64nNk16
+  std::uint8_t lut = 0;             // unused unless the opcode carries an immediate modifier
   std::optional<Guard> guard;
   std::vector<Operand> operands;
   std::uint32_t line = 0;  // of the PTX text
@@ -175,6 +182,14 @@ struct Variable {
     bool generic = false; // written as generic(symbol)
   };
   std::vector<Relocation> relocations;
+  // .texref, .samplerref, .surfref: eight bytes that hold a handle.
+  enum class Reference : std::uint8_t { none, texture, sampler, surface };
+  Reference reference = Reference::none;
+  struct Property {
+    std::string name;
+    std::string value;
+  };
+  std::vector<Property> properties; // of a reference: filter_mode = linear
   std::uint32_t line = 0;
 };
 
@@ -202,18 +217,23 @@ struct Function {
   std::optional<std::array<std::uint32_t, 3>> required_threads;   // .reqntid
   std::optional<std::uint32_t> min_blocks;                        // .minnctapersm
   std::optional<std::uint32_t> max_registers;                     // .maxnreg
+  std::optional<std::array<std::uint32_t, 3>> required_cluster;   // .reqnctapercluster
+  std::optional<std::uint32_t> max_cluster;                       // .maxclusterrank
+  bool explicit_cluster = false;                                  // .explicitcluster
   std::uint32_t line = 0;
 };
 
 struct Module {
   int version_major = 0;
   int version_minor = 0;
-  std::string target;         // "sm_80"
+  std::string target; // "sm_80"
+  std::uint32_t target_line = 0;
   int compute_capability = 0; // 80
   int address_size = 64;
   std::vector<std::string> files;  // [0] = ""; index as in .file
   std::vector<Variable> variables; // module scope
   std::vector<Function> functions;
+  std::map<std::string, std::string> aliases; // .alias: another name of a function
 
   const Function* find_function(std::string_view name) const; // a definition before a declaration
 };

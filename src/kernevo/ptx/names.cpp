@@ -63,6 +63,12 @@ const Names<Special>& scalar_specials() {
       {"%cluster_ctarank", Special::cluster_ctarank},
       {"%cluster_nctarank", Special::cluster_nctarank},
       {"%is_explicit_cluster", Special::is_explicit_cluster},
+      {"%current_graph_exec", Special::zero64},
+      {"%reserved_smem_offset_begin", Special::reserved_smem_begin},
+      {"%reserved_smem_offset_end", Special::reserved_smem_end},
+      {"%reserved_smem_offset_cap", Special::reserved_smem_end},
+      {"%reserved_smem_offset_0", Special::reserved_smem_begin},
+      {"%reserved_smem_offset_1", Special::reserved_smem_second},
   };
   return names;
 }
@@ -89,6 +95,16 @@ bool is_environment(std::string_view name) {
   const std::string_view digits = name.substr(prefix.size());
   return !digits.empty() && digits.size() <= 2 &&
          digits.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// %pm0 to %pm7 and %pm0_64 to %pm7_64: counters nobody started.
+std::optional<Special> performance_counter(std::string_view name) {
+  if (!name.starts_with("%pm") || name.size() < 4 || name[3] < '0' || name[3] > '7')
+    return std::nullopt;
+  const std::string_view rest = name.substr(4);
+  return rest.empty()    ? std::optional(Special::envreg)
+         : rest == "_64" ? std::optional(Special::zero64)
+                         : std::nullopt;
 }
 
 } // namespace
@@ -148,6 +164,8 @@ std::optional<Special> find_special(std::string_view name, char component) {
       return name == "%envreg1"   ? Special::envreg1
              : name == "%envreg2" ? Special::envreg2
                                   : Special::envreg;
+    if (const auto counter = performance_counter(name))
+      return counter;
     return find(scalar_specials(), name);
   }
   const std::optional<Special> x = find(vector_specials(), name);
@@ -167,43 +185,32 @@ Type type_of(Special special) {
   switch (special) {
   case Special::clock64:
   case Special::globaltimer:
+  case Special::zero64:
   case Special::gridid: return Type::u64;
   case Special::is_explicit_cluster: return Type::pred;
   default: return Type::u32;
   }
 }
 
-std::string_view left_out(std::string_view mnemonic) {
-  static constexpr std::pair<std::string_view, std::string_view> left_out_names[] = {
-      {"tex", "textures and surfaces"},
-      {"tld4", "textures and surfaces"},
-      {"txq", "textures and surfaces"},
-      {"suld", "textures and surfaces"},
-      {"sust", "textures and surfaces"},
-      {"sured", "textures and surfaces"},
-      {"suq", "textures and surfaces"},
-      {"istypep", "textures and surfaces"},
-      {"wgmma", "warp-group matrix instructions"},
-      {"tcgen05", "fifth-generation tensor-core instructions"},
-      {"cp.async.bulk", "bulk copies (TMA)"},
-      {"cp.reduce.async.bulk", "bulk copies (TMA)"},
-      {"st.bulk", "bulk copies (TMA)"},
-      {"st.async", "asynchronous stores"},
-      {"red.async", "asynchronous reductions"},
-      {"tensormap", "tensor maps (TMA)"},
-      {"multimem", "multi-device memory"},
-      {"mma.sp", "sparse matrix instructions"},
-      {"clusterlaunchcontrol", "cluster launch control"},
-      {"alloca", "dynamic stack allocation"},
-      {"stacksave", "dynamic stack allocation"},
-      {"stackrestore", "dynamic stack allocation"},
+std::optional<LeftOut> left_out(std::string_view mnemonic) {
+  struct Name {
+    std::string_view prefix;
+    LeftOut what;
   };
-  for (const auto& [name, reason] : left_out_names)
-    if (mnemonic.starts_with(name) &&
-        (mnemonic.size() == name.size() || mnemonic[name.size()] == '.' ||
-         mnemonic[name.size()] == ':'))
-      return reason;
-  return {};
+  static constexpr Name names[] = {
+      {"wgmma.mma_async.sp", {"sparse matrix instructions", "90a", 90}},
+      {"tcgen05", {"fifth-generation tensor-core instructions", "100f 110f", 100}},
+      {"st.bulk", {"bulk copies (TMA)", "", 100}},
+      {"multimem", {"multi-device memory", "", 90}},
+      {"mma.sp", {"sparse matrix instructions", "", 80}},
+      {"clusterlaunchcontrol", {"cluster launch control", "", 100}},
+  };
+  for (const Name& name : names)
+    if (mnemonic.starts_with(name.prefix) &&
+        (mnemonic.size() == name.prefix.size() || mnemonic[name.prefix.size()] == '.' ||
+         mnemonic[name.prefix.size()] == ':'))
+      return name.what;
+  return std::nullopt;
 }
 
 } // namespace kernevo::ptx

@@ -19,9 +19,14 @@ std::optional<Special> find_special(std::string_view name, char component);
 bool is_vector_special(std::string_view name);
 Type type_of(Special special);
 
-// What this program leaves out on purpose, or "" for a name it has never heard of:
-// "textures and surfaces" for tex.2d.
-std::string_view left_out(std::string_view mnemonic);
+// What this program leaves out on purpose, and the architectures that have it; nothing for a name
+// it has never heard of.
+struct LeftOut {
+  std::string_view what;          // "sparse matrix instructions"
+  std::string_view architectures; // as in the instruction table
+  int sm = 0;
+};
+std::optional<LeftOut> left_out(std::string_view mnemonic);
 
 inline constexpr std::size_t kOpcodeCount = []() {
   std::size_t count = 0;

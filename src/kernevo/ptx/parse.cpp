@@ -13,22 +13,6 @@ namespace {
 
 constexpr std::uint32_t kMostFiles = 65536;
 
-// "sm_90a" -> 90; 0 when it is no such name.
-int capability_of(std::string_view target) {
-  constexpr std::string_view prefix = "sm_";
-  if (!target.starts_with(prefix))
-    return 0;
-  std::string_view digits = target.substr(prefix.size());
-  if (!digits.empty() && (digits.back() == 'a' || digits.back() == 'f'))
-    digits.remove_suffix(1);
-  int capability = 0;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), capability);
-  const bool good = error == std::errc{} && end == digits.data() + digits.size() &&
-                    digits.size() <= 3 && capability >= 10;
-  return good ? capability : 0;
-}
-
 } // namespace
 
 std::string shown(const Token& token) {
@@ -122,6 +106,12 @@ bool Parser::version() {
       minor.ptr != end || module_.version_major > 99 || module_.version_minor > 9)
     return unexpected("a version such as 8.0");
   target_.ptx = module_.version_major * 10 + module_.version_minor;
+  if (target_.ptx > kNewestPtx)
+    return error(at,
+                 fmt::format("PTX {} is newer than any this version knows, the newest is {}.{}; "
+                             "compile with an older toolkit",
+                             at.text, kNewestPtx / 10, kNewestPtx % 10),
+                 ErrorCode::unsupported);
   advance();
   return true;
 }
@@ -134,10 +124,18 @@ bool Parser::target() {
     if (!name(token, "a target such as sm_80"))
       return false;
     if (token.text.starts_with("sm_")) {
-      module_.target = token.text;
-      module_.compute_capability = capability_of(token.text);
-      if (module_.compute_capability == 0)
+      const auto named = parse_target(token.text);
+      if (!named)
         return error(token, fmt::format("unknown target {}", shown(token)));
+      module_.target = token.text;
+      module_.target_line = token.line;
+      module_.compute_capability = named->sm;
+      target_.sm = named->sm;
+      target_.suffix = named->suffix;
+      if (const int first = first_ptx_of(target_); first > target_.ptx)
+        return error(token, fmt::format("target {} needs PTX {}.{} or newer, but .version is {}.{}",
+                                        shown(token), first / 10, first % 10, target_.ptx / 10,
+                                        target_.ptx % 10));
     } else if (token.text != "texmode_unified" && token.text != "texmode_independent" &&
                token.text != "debug" && token.text != "map_f64_to_f32") {
       return error(token, fmt::format("unknown target {}", shown(token)));
@@ -145,7 +143,6 @@ bool Parser::target() {
   } while (accept(','));
   if (module_.target.empty())
     return error(token, "the .target names no architecture such as sm_80");
-  target_.sm = module_.compute_capability;
   return true;
 }
 
@@ -217,17 +214,45 @@ bool Parser::skip_attribute() {
   return true;
 }
 
-bool Parser::linkage(bool& is_extern) {
+bool Parser::linkage(Linkage& into) {
   while (true) {
     if (accept(".extern")) {
-      is_extern = true;
+      into.is_extern = true;
+    } else if (accept(".common")) {
+      into.is_common = true;
     } else if (accept(".attribute")) {
       if (!skip_attribute())
         return false;
-    } else if (!accept(".visible") && !accept(".weak") && !accept(".common")) {
+    } else if (!accept(".visible") && !accept(".weak")) {
       return true;
     }
   }
+}
+
+// .alias another_name, function;
+bool Parser::alias() {
+  Token other;
+  Token function;
+  if (!name(other, "a function name") || !expect(',') || !name(function, "a function name"))
+    return false;
+  if (!module_.aliases.emplace(other.text, function.text).second)
+    return error(other, fmt::format("{} is an alias already", shown(other)));
+  return expect(';');
+}
+
+bool Parser::resolve_aliases() {
+  for (const auto& [other, function] : module_.aliases) {
+    const auto target = function_index_.find(function);
+    if (target == function_index_.end() || module_.functions[target->second].is_declaration)
+      return error(current_, fmt::format("the alias '{}' stands for '{}', which is not defined in "
+                                         "this module",
+                                         other, function));
+    const auto declared = function_index_.find(other);
+    if (declared == function_index_.end() || !module_.functions[declared->second].is_declaration)
+      return error(current_,
+                   fmt::format("the alias '{}' must be declared and have no body", other));
+  }
+  return true;
 }
 
 bool Parser::module_item() {
@@ -239,28 +264,28 @@ bool Parser::module_item() {
     return section();
   if (accept(".pragma"))
     return pragma();
-  bool is_extern = false;
-  if (!linkage(is_extern))
+  if (accept(".alias"))
+    return alias();
+  Linkage linked;
+  if (!linkage(linked))
     return false;
   if (accept(".entry"))
-    return function(true, is_extern);
+    return function(true, linked.is_extern);
   if (accept(".func"))
-    return function(false, is_extern);
+    return function(false, linked.is_extern);
   if (current_.kind == Token::Kind::dotted) {
     const auto space = find_space(current_.text.substr(1));
     if (space == Space::global || space == Space::constant || space == Space::shared) {
       advance();
-      return module_variables(*space, is_extern);
+      return module_variables(*space, linked);
     }
-    if (current_.is(".tex"))
-      return error(current_, "texture references are not supported", ErrorCode::unsupported);
     return error(current_, fmt::format("unsupported directive {}", shown(current_)),
                  ErrorCode::unsupported);
   }
   return unexpected("a directive");
 }
 
-bool Parser::add_module_variable(const Token& at, Variable variable) {
+bool Parser::add_module_variable(const Token& at, Variable variable, bool is_common) {
   if (function_index_.contains(variable.name))
     return error(at, fmt::format("{} is declared twice", shown(at)));
   const auto [found, fresh] = variable_index_.emplace(variable.name, module_.variables.size());
@@ -269,25 +294,25 @@ bool Parser::add_module_variable(const Token& at, Variable variable) {
     return true;
   }
   Variable& earlier = module_.variables[found->second];
-  if (!earlier.is_extern && !variable.is_extern)
+  if (!earlier.is_extern && !variable.is_extern && !is_common)
     return error(at,
                  fmt::format("{} is declared twice, first in line {}", shown(at), earlier.line));
-  if (earlier.is_extern)
+  if (earlier.is_extern || (is_common && variable.bytes > earlier.bytes))
     earlier = std::move(variable);
   return true;
 }
 
-bool Parser::module_variables(Space space, bool is_extern) {
+bool Parser::module_variables(Space space, const Linkage& linkage) {
   Variable common;
   common.space = space;
-  common.is_extern = is_extern;
+  common.is_extern = linkage.is_extern;
   if (!variable_type(common))
     return false;
   do {
     Declaration declaration;
     declaration.variable = common;
     if (!declarator(declaration, false) ||
-        !add_module_variable(declaration.name, std::move(declaration.variable)))
+        !add_module_variable(declaration.name, std::move(declaration.variable), linkage.is_common))
       return false;
   } while (accept(','));
   return expect(';');
@@ -356,7 +381,7 @@ Result<Module> Parser::run() {
   bool good = header();
   while (good && current_.kind != Token::Kind::end)
     good = module_item();
-  if (good && resolve_calls()) {
+  if (good && resolve_aliases() && resolve_calls()) {
     pad_files();
     return std::move(module_);
   }

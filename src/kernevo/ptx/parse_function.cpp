@@ -13,8 +13,47 @@ constexpr std::uint64_t kMost32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMostFiles = 65535;
 
 // Directives with one number that say nothing about what the code computes.
-constexpr std::array<std::string_view, 5> kIgnoredWithNumber = {
-    ".maxnctapersm", ".maxclusterrank", ".abi_preserve", ".abi_preserve_control", ".local_maxnreg"};
+constexpr std::array<std::string_view, 4> kIgnoredWithNumber = {
+    ".maxnctapersm", ".abi_preserve", ".abi_preserve_control", ".local_maxnreg"};
+
+Type bits_type(int bits) {
+  switch (bits) {
+  case 8: return Type::b8;
+  case 16: return Type::b16;
+  case 32: return Type::b32;
+  case 64: return Type::b64;
+  default: return Type::none;
+  }
+}
+
+bool starts_module_item(std::string_view text) {
+  constexpr std::array<std::string_view, 10> items = {".visible", ".extern", ".weak",   ".common",
+                                                      ".func",    ".entry",  ".global", ".const",
+                                                      ".shared",  ".file"};
+  return std::find(items.begin(), items.end(), text) != items.end();
+}
+
+// ld.param reg, [variable] or st.param [variable], reg
+Instruction parameter_move(Opcode opcode, RegisterId reg, Type type, const std::string& variable) {
+  Instruction made;
+  made.opcode = opcode;
+  made.types = {type};
+  made.space = Space::param;
+  Operand value;
+  value.kind = Operand::Kind::reg;
+  value.reg = reg;
+  Operand base;
+  base.kind = Operand::Kind::symbol;
+  base.name = variable;
+  Operand address;
+  address.kind = Operand::Kind::address;
+  address.elements.push_back(std::move(base));
+  if (opcode == Opcode::ld)
+    made.operands = {std::move(value), std::move(address)};
+  else
+    made.operands = {std::move(address), std::move(value)};
+  return made;
+}
 
 } // namespace
 
@@ -42,9 +81,10 @@ bool Parser::one_number(std::optional<std::uint32_t>& into) {
 }
 
 bool Parser::function_directives(Function& function) {
-  std::optional<std::array<std::uint32_t, 3>> three;
   std::optional<std::uint32_t> one;
   while (current_.kind == Token::Kind::dotted) {
+    if (!function.is_entry && starts_module_item(current_.text))
+      break;
     const Token at = current_;
     advance();
     bool good = true;
@@ -57,14 +97,17 @@ bool Parser::function_directives(Function& function) {
     } else if (at.text == ".maxnreg") {
       good = one_number(function.max_registers);
     } else if (at.text == ".reqnctapercluster") {
-      good = three_numbers(three);
+      good = three_numbers(function.required_cluster);
+    } else if (at.text == ".maxclusterrank") {
+      good = one_number(function.max_cluster);
+    } else if (at.text == ".explicitcluster") {
+      function.explicit_cluster = true;
     } else if (at.text == ".pragma") {
       good = pragma();
     } else if (std::find(kIgnoredWithNumber.begin(), kIgnoredWithNumber.end(), at.text) !=
                kIgnoredWithNumber.end()) {
       good = one_number(one);
-    } else if (at.text != ".noreturn" && at.text != ".explicitcluster" &&
-               at.text != ".blocksareclusters") {
+    } else if (at.text != ".noreturn") {
       return error(at, fmt::format("unsupported directive {}", shown(at)), ErrorCode::unsupported);
     }
     if (!good)
@@ -91,7 +134,9 @@ bool Parser::function(bool is_entry, bool is_extern) {
     return false;
   if (!function_directives(made))
     return false;
-  if (accept(';')) {
+  // Old compilers wrote prototypes without a semicolon, and ptxas still takes them.
+  const bool bare = !is_entry && current_.kind == Token::Kind::dotted;
+  if (accept(';') || bare) {
     made.is_declaration = true;
     return add_function(body.name, std::move(made));
   }
@@ -100,17 +145,11 @@ bool Parser::function(bool is_entry, bool is_extern) {
   if (!current_.is('{'))
     return unexpected("'{' or ';'");
   body.scopes.open();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const Variable& parameter =
-        i < made.returns.size() ? made.returns[i] : made.parameters[i - made.returns.size()];
-    const bool fresh = parameter.space == Space::reg
-                           ? body.scopes.declare_register(names[i].text, parameter.type)
-                           : body.scopes.declare_variable(
-                                 names[i].text, body.scopes.make_unique(names[i].text, false),
-                                 Space::param, is_entry);
-    if (!fresh)
-      return error(names[i], fmt::format("{} is declared twice", shown(names[i])));
-  }
+  body_ = &body;
+  const bool named = declare_parameters(names);
+  body_ = nullptr;
+  if (!named)
+    return false;
   // Known before its body, which may call it.
   function_index_.emplace(made.name, module_.functions.size());
   if (const auto found = function_index_.find(made.name);
@@ -124,6 +163,46 @@ bool Parser::function(bool is_entry, bool is_extern) {
   const bool good = this->body() && finish_function();
   body_ = nullptr;
   return good;
+}
+
+// A .reg parameter becomes a .param variable behind a register: loaded at the start, and for a
+// result stored before each ret.
+bool Parser::declare_parameters(const std::vector<Token>& names) {
+  Function& made = body_->function;
+  const std::size_t results = made.returns.size();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Variable& parameter = i < results ? made.returns[i] : made.parameters[i - results];
+    if (parameter.space != Space::reg) {
+      if (!body_->scopes.declare_variable(names[i].text,
+                                          body_->scopes.make_unique(names[i].text, false),
+                                          Space::param, made.is_entry))
+        return error(names[i], fmt::format("{} is declared twice", shown(names[i])));
+      continue;
+    }
+    const Type type = bits_type(bits_of(parameter.type));
+    if (made.is_entry || type == Type::none || parameter.vector_width != 1)
+      return error(names[i], fmt::format("{} cannot be a .reg parameter", shown(names[i])),
+                   ErrorCode::unsupported);
+    if (!body_->scopes.declare_register(names[i].text, parameter.type))
+      return error(names[i], fmt::format("{} is declared twice", shown(names[i])));
+    parameter.space = Space::param;
+    const Body::Moved moved{body_->scopes.find(names[i].text)->reg, type, parameter.name};
+    if (i < results)
+      body_->moved_returns.push_back(moved);
+    else
+      made.instructions.push_back(parameter_move(Opcode::ld, moved.reg, type, moved.variable));
+  }
+  return true;
+}
+
+void Parser::move_register_returns(const std::optional<Guard>& guard) {
+  for (const Body::Moved& moved : body_->moved_returns) {
+    Instruction store = parameter_move(Opcode::st, moved.reg, moved.type, moved.variable);
+    store.guard = guard;
+    store.line = current_.line;
+    store.source = body_->lines.current();
+    body_->function.instructions.push_back(std::move(store));
+  }
 }
 
 bool Parser::body() {
@@ -246,14 +325,13 @@ bool Parser::loc() {
 }
 
 bool Parser::registers() {
-  if (current_.is(".v2") || current_.is(".v4"))
-    return error(current_, "vector registers are not supported", ErrorCode::unsupported);
+  const int width = accept(".v2") ? 2 : accept(".v4") ? 4 : 1;
   const Token at = current_;
   const auto type =
       at.kind == Token::Kind::dotted ? find_type(at.text.substr(1)) : std::optional<Type>{};
   if (!type)
     return unexpected("a register type");
-  if (*type != Type::pred && bits_of(*type) < 8)
+  if ((*type != Type::pred && bits_of(*type) < 8) || (*type == Type::pred && width > 1))
     return error(at, fmt::format("a register cannot be of type {}", at.text));
   advance();
   do {
@@ -265,9 +343,9 @@ bool Parser::registers() {
       std::uint64_t count = 0;
       if (!number(count, kMost32, "the number of registers") || !expect('>'))
         return false;
-      fresh = body_->scopes.declare_registers(token.text, count, *type);
+      fresh = body_->scopes.declare_registers(token.text, count, *type, width);
     } else {
-      fresh = body_->scopes.declare_register(token.text, *type);
+      fresh = body_->scopes.declare_register(token.text, *type, width);
     }
     if (!fresh)
       return error(token, fmt::format("{} is declared twice", shown(token)));
@@ -370,6 +448,7 @@ bool Parser::finish_name(const PendingName& pending) {
 
 bool Parser::finish_function() {
   Function& function = body_->function;
+  move_register_returns(std::nullopt);
   for (const PendingName& pending : body_->scopes.left())
     if (!finish_name(pending))
       return false;

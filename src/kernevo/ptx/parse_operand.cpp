@@ -9,11 +9,37 @@
 namespace kernevo::ptx {
 namespace {
 
-constexpr std::size_t kMostOperands = 64; // also elements of a vector; calls may pass more
+constexpr std::size_t kMostOperands = 128; // also elements of a vector; calls may pass more
 constexpr std::size_t kMostArguments = 4096;
 
 bool is_branch(Opcode opcode) {
   return opcode == Opcode::bra || opcode == Opcode::brx_idx;
+}
+
+bool is_bulk_copy(Opcode opcode) {
+  switch (opcode) {
+  case Opcode::cp_async_bulk:
+  case Opcode::cp_async_bulk_tensor:
+  case Opcode::cp_async_bulk_prefetch_tensor:
+  case Opcode::cp_reduce_async_bulk:
+  case Opcode::cp_reduce_async_bulk_tensor:
+  case Opcode::tensormap_cp_fenceproxy: return true;
+  default: return false;
+  }
+}
+
+// ld.b32 {%r1}, [...]: a vector of one is its element.
+void unwrap_vectors_of_one(Instruction& instruction) {
+  const bool plain = instruction.opcode == Opcode::ld || instruction.opcode == Opcode::ldu ||
+                     instruction.opcode == Opcode::st || instruction.opcode == Opcode::atom ||
+                     instruction.opcode == Opcode::red;
+  if (!plain || instruction.vector_width != 1)
+    return;
+  for (Operand& operand : instruction.operands)
+    if (operand.kind == Operand::Kind::vector && operand.elements.size() == 1) {
+      Operand element = std::move(operand.elements.front());
+      operand = std::move(element);
+    }
 }
 
 void set_constant(Operand& into, const Constant& value) {
@@ -70,6 +96,10 @@ bool Parser::special(Operand& into, const Token& token) {
   const auto found = find_special(token.text, component);
   if (!found)
     return error(token, fmt::format("unknown register {}", shown(token)));
+  if (*found >= Special::clusterid_x && *found <= Special::is_explicit_cluster &&
+      target_.sm < kFirstWithClusters)
+    return error(token, fmt::format("{} needs .target {}, but .target is {}", shown(token),
+                                    needed_text("", kFirstWithClusters), name_of(target_)));
   into.kind = Operand::Kind::special;
   into.special = *found;
   return true;
@@ -92,6 +122,39 @@ bool Parser::symbol(Operand& into, const Token& token, std::uint32_t index, std:
   return true;
 }
 
+// What may follow a register's name: the component of a vector register, the selector of a video
+// operand.
+bool Parser::register_part(Operand& into, const LocalName& local) {
+  into.kind = Operand::Kind::reg;
+  into.reg = local.reg;
+  if (current_.kind != Token::Kind::dotted) {
+    if (local.width == 1)
+      return true;
+    into.kind = Operand::Kind::vector;
+    for (int i = 0; i < local.width; ++i) {
+      Operand& component = into.elements.emplace_back();
+      component.kind = Operand::Kind::reg;
+      component.reg = local.reg + static_cast<RegisterId>(i);
+    }
+    return true;
+  }
+  const std::string_view part = current_.text.substr(1);
+  if (local.width > 1) {
+    const std::size_t at =
+        part.size() == 1 ? std::string_view("xyzwrgba").find(part[0]) : std::string_view::npos;
+    if (at == std::string_view::npos || at % 4 >= static_cast<std::size_t>(local.width))
+      return error(current_, fmt::format("{} is no component of a vector register of {}",
+                                         shown(current_), local.width));
+    into.reg += static_cast<RegisterId>(at % 4);
+  } else if (takes_selectors(body_->instruction.opcode)) {
+    into.name = part;
+  } else {
+    return error(current_, fmt::format("{} cannot stand after this register", shown(current_)));
+  }
+  advance();
+  return true;
+}
+
 bool Parser::named(Operand& into, std::uint32_t index, std::int32_t element) {
   const Token token = current_;
   advance();
@@ -100,14 +163,8 @@ bool Parser::named(Operand& into, std::uint32_t index, std::int32_t element) {
     return true;
   }
   if (const LocalName* local = body_->scopes.find(token.text)) {
-    if (local->kind == LocalName::Kind::reg) {
-      if (current_.kind == Token::Kind::dotted)
-        return error(current_, "vector registers and byte selectors are not supported",
-                     ErrorCode::unsupported);
-      into.kind = Operand::Kind::reg;
-      into.reg = local->reg;
-      return true;
-    }
+    if (local->kind == LocalName::Kind::reg)
+      return register_part(into, *local);
     into.kind = Operand::Kind::symbol;
     into.name = local->unique;
     return true;
@@ -120,6 +177,8 @@ bool Parser::named(Operand& into, std::uint32_t index, std::int32_t element) {
 // A variable named in an address must be where the instruction looks.
 bool Parser::in_right_space(const Token& symbol, std::uint32_t index) {
   const Instruction& made = body_->instruction;
+  if (is_bulk_copy(made.opcode))
+    return true; // its operands stand in up to three spaces; the lowering looks at each
   const Space wanted = made.opcode == Opcode::cp_async && index == 1 ? made.space2 : made.space;
   Space actual = Space::generic;
   bool read_only = false;
@@ -160,6 +219,22 @@ bool Parser::address(Operand& into, std::uint32_t index) {
       return error(at, "an address must be a whole number");
     set_constant(base, value);
   }
+  constexpr std::size_t most_parts = 4;
+  while (accept(',')) {
+    if (into.elements.size() == most_parts)
+      return error(current_, "too many parts inside the brackets");
+    const auto element = static_cast<std::int32_t>(into.elements.size());
+    Operand& part = into.elements.emplace_back();
+    if (current_.is('{')) {
+      part.kind = Operand::Kind::vector;
+      if (!elements(part, '}', index))
+        return false;
+    } else if (!operand(part, index, element)) {
+      return false;
+    }
+    if (part.kind == Operand::Kind::pair)
+      return error(at, "'|' cannot stand inside brackets");
+  }
   return expect(']');
 }
 
@@ -179,6 +254,8 @@ bool Parser::elements(Operand& into, char close, std::uint32_t index) {
       return false;
     if (made.kind == Operand::Kind::pair)
       return error(current_, "'|' cannot stand inside a list");
+    if (made.kind == Operand::Kind::vector)
+      return error(current_, "a vector register cannot stand inside a list");
   } while (accept(','));
   return expect(close);
 }
@@ -188,7 +265,7 @@ bool Parser::operand(Operand& into, std::uint32_t index, std::int32_t element) {
     return address(into, index);
   if (current_.is('{') && element < 0) {
     into.kind = Operand::Kind::vector;
-    return elements(into, '}', index);
+    return elements(into, '}', index) && second_destination(into, index, element);
   }
   if (current_.is('!')) {
     const Token at = current_;
@@ -216,22 +293,28 @@ bool Parser::operand(Operand& into, std::uint32_t index, std::int32_t element) {
     return false;
   if (into.kind == Operand::Kind::symbol)
     return offset(into.offset);
-  if (current_.is('|') && (into.kind == Operand::Kind::reg || into.kind == Operand::Kind::sink)) {
-    advance();
-    Operand second;
-    const Token at = current_;
-    if (current_.kind != Token::Kind::identifier)
-      return unexpected("a register");
-    if (!named(second, index, element))
-      return false;
-    if (second.kind != Operand::Kind::reg && second.kind != Operand::Kind::sink)
-      return error(at, fmt::format("{} is not a register", shown(at)));
-    Operand pair;
-    pair.kind = Operand::Kind::pair;
-    pair.elements.push_back(std::move(into));
-    pair.elements.push_back(std::move(second));
-    into = std::move(pair);
-  }
+  return second_destination(into, index, element);
+}
+
+// The p of d|p, if there is one.
+bool Parser::second_destination(Operand& into, std::uint32_t index, std::int32_t element) {
+  const bool writable = into.kind == Operand::Kind::reg || into.kind == Operand::Kind::sink ||
+                        into.kind == Operand::Kind::vector;
+  if (!writable || !accept('|'))
+    return true;
+  Operand second;
+  const Token at = current_;
+  if (current_.kind != Token::Kind::identifier)
+    return unexpected("a register");
+  if (!named(second, index, element))
+    return false;
+  if (second.kind != Operand::Kind::reg && second.kind != Operand::Kind::sink)
+    return error(at, fmt::format("{} is not a register", shown(at)));
+  Operand pair;
+  pair.kind = Operand::Kind::pair;
+  pair.elements.push_back(std::move(into));
+  pair.elements.push_back(std::move(second));
+  into = std::move(pair);
   return true;
 }
 
@@ -273,6 +356,31 @@ bool Parser::call_operands() {
   return true;
 }
 
+// mov.v2 and mov.v4 become plain moves; through fresh registers, for the two sides may overlap.
+void Parser::expand_vector_move() {
+  const Instruction& whole = body_->instruction;
+  Function& function = body_->function;
+  const auto first = static_cast<RegisterId>(function.registers.size());
+  const std::size_t count = whole.operands[0].elements.size();
+  Instruction part = whole;
+  part.vector_width = 1;
+  auto move = [&](Operand to, Operand from) {
+    part.operands = {std::move(to), std::move(from)};
+    function.instructions.push_back(part);
+  };
+  Operand between;
+  between.kind = Operand::Kind::reg;
+  for (std::size_t i = 0; i < count; ++i) {
+    between.reg = first + static_cast<RegisterId>(i);
+    function.registers.push_back({"#" + std::to_string(between.reg), whole.type()});
+    move(between, whole.operands[1].elements[i]);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    between.reg = first + static_cast<RegisterId>(i);
+    move(whole.operands[0].elements[i], between);
+  }
+}
+
 bool Parser::instruction() {
   Instruction& made = body_->instruction;
   made = {};
@@ -311,9 +419,12 @@ bool Parser::instruction() {
   made.space = mnemonic->space;
   made.space2 = mnemonic->space2;
   made.vector_width = mnemonic->vector_width;
+  made.matrix_columns = static_cast<std::uint16_t>(mnemonic->matrix_columns);
   made.line = token.line;
   made.source = body_->lines.current();
   made.scope = body_->scopes.id() - 1;
+  if (made.opcode == Opcode::ret && !body_->moved_returns.empty())
+    move_register_returns(made.guard);
   if (made.opcode == Opcode::call) {
     if (!call_operands())
       return false;
@@ -329,12 +440,17 @@ bool Parser::instruction() {
   }
   if (!current_.is(';'))
     return unexpected("',' or ';'");
+  unwrap_vectors_of_one(made);
   const auto problem = verify_operands(*mnemonic, token.text, made, body_->function.registers);
   if (problem) {
     const bool placed = problem->operand && *problem->operand < body_->operand_tokens.size();
     return error(placed ? body_->operand_tokens[*problem->operand] : token, problem->message);
   }
   advance();
+  if (made.opcode == Opcode::mov && made.vector_width > 1) {
+    expand_vector_move();
+    return true;
+  }
   body_->function.instructions.push_back(std::move(made));
   return true;
 }

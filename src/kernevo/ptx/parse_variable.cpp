@@ -193,7 +193,15 @@ bool Parser::variable_type(Variable& into) {
         into.alignment = natural;
       return true;
     } else if (text == "texref" || text == "samplerref" || text == "surfref") {
-      return error(at, "texture and surface references are not supported", ErrorCode::unsupported);
+      if (into.space != Space::global && into.space != Space::param)
+        return error(at, fmt::format("{} belongs into .global or .param", shown(at)));
+      using Reference = Variable::Reference;
+      into.reference = text == "texref"       ? Reference::texture
+                       : text == "samplerref" ? Reference::sampler
+                                              : Reference::surface;
+      into.type = Type::u64;
+      into.alignment = 8;
+      return true;
     } else {
       return error(at, fmt::format("unknown type {}", shown(at)), ErrorCode::unsupported);
     }
@@ -239,7 +247,10 @@ bool Parser::declarator(Declaration& into, bool is_parameter) {
   if (accept('=')) {
     if (is_parameter)
       return error(into.name, "a parameter cannot have an initial value");
-    if (!initialiser(variable, sizes))
+    const bool good = variable.reference == Variable::Reference::none
+                          ? initialiser(variable, sizes)
+                          : reference_properties(variable);
+    if (!good)
       return false;
   } else {
     variable.unsized = open;
@@ -257,6 +268,25 @@ bool Parser::declarator(Declaration& into, bool is_parameter) {
   if (variable.initial.size() > bytes)
     return error(into.name, fmt::format("too many initial values for {}", shown(into.name)));
   return true;
+}
+
+// { filter_mode = linear, width = 16 }
+bool Parser::reference_properties(Variable& variable) {
+  constexpr std::size_t most = 64;
+  if (!expect('{'))
+    return false;
+  do {
+    Token property;
+    if (!name(property, "a property such as filter_mode") || !expect('='))
+      return false;
+    if (current_.kind != Token::Kind::identifier && current_.kind != Token::Kind::number)
+      return unexpected("the value of this property");
+    if (variable.properties.size() == most)
+      return error(property, "too many properties");
+    variable.properties.push_back({std::string(property.text), std::string(current_.text)});
+    advance();
+  } while (accept(','));
+  return expect('}');
 }
 
 bool Parser::reserve(Variable& variable, std::uint64_t bytes, const Token& at) {

@@ -49,10 +49,16 @@ private:
   bool section();
   bool pragma();
   bool skip_attribute();
-  bool linkage(bool& is_extern);
-  bool module_variables(Space space, bool is_extern);
-  bool add_module_variable(const Token& at, Variable variable);
+  bool alias();
+  struct Linkage {
+    bool is_extern = false;
+    bool is_common = false; // may be declared again
+  };
+  bool linkage(Linkage& into);
+  bool module_variables(Space space, const Linkage& linkage);
+  bool add_module_variable(const Token& at, Variable variable, bool is_common);
   bool add_function(const Token& at, Function function);
+  bool resolve_aliases();
   bool resolve_calls();
   void pad_files();
 
@@ -67,6 +73,7 @@ private:
   };
   bool variable_type(Variable& into);
   bool declarator(Declaration& into, bool is_parameter);
+  bool reference_properties(Variable& variable);
   struct Dimensions {
     std::vector<std::uint64_t> sizes; // 0 = left open
   };
@@ -95,6 +102,8 @@ private:
   bool label(const Token& at);
   bool table(const Token& at, std::string unique);
   bool prototype(const std::string& unique);
+  bool declare_parameters(const std::vector<Token>& names);
+  void move_register_returns(const std::optional<Guard>& guard);
   bool finish_function();
   bool finish_name(const PendingName& pending);
 
@@ -102,6 +111,9 @@ private:
   bool instruction();
   bool operand(Operand& into, std::uint32_t index, std::int32_t element = -1);
   bool address(Operand& into, std::uint32_t index);
+  bool register_part(Operand& into, const LocalName& local);
+  void expand_vector_move();
+  bool second_destination(Operand& into, std::uint32_t index, std::int32_t element);
   bool in_right_space(const Token& symbol, std::uint32_t index);
   bool elements(Operand& into, char close, std::uint32_t index);
   bool named(Operand& into, std::uint32_t index, std::int32_t element);
@@ -129,6 +141,13 @@ private:
       Token at;
     };
     std::vector<Use> uses;
+    // .reg parameters and results: the register and the .param variable behind it.
+    struct Moved {
+      RegisterId reg = 0;
+      Type type = Type::none;
+      std::string variable;
+    };
+    std::vector<Moved> moved_returns;
   };
   struct Calls {
     std::size_t function = 0;

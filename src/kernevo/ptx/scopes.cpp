@@ -44,9 +44,14 @@ void Scopes::close(std::vector<Resolved>& resolved) {
   }
 }
 
-RegisterId Scopes::make_register(std::string_view name, Type type) {
-  registers_.push_back({std::string(name), type});
-  return static_cast<RegisterId>(registers_.size() - 1);
+RegisterId Scopes::make_register(std::string_view name, Type type, int width) {
+  const auto first = static_cast<RegisterId>(registers_.size());
+  if (width == 1)
+    registers_.push_back({std::string(name), type});
+  else
+    for (int i = 0; i < width; ++i)
+      registers_.push_back({std::string(name) + '.' + "xyzw"[i], type});
+  return first;
 }
 
 const LocalName* Scopes::find_in(Scope& scope, std::string_view name) {
@@ -68,23 +73,25 @@ const LocalName* Scopes::find_in(Scope& scope, std::string_view name) {
     if (number >= range->second.count)
       continue;
     LocalName made;
-    made.reg = make_register(name, range->second.type);
+    made.reg = make_register(name, range->second.type, range->second.width);
+    made.width = range->second.width;
     return &scope.names.emplace(name, std::move(made)).first->second;
   }
   return nullptr;
 }
 
-bool Scopes::declare_register(std::string_view name, Type type) {
+bool Scopes::declare_register(std::string_view name, Type type, int width) {
   if (find_in(scopes_.back(), name) != nullptr || scopes_.back().labels.contains(name))
     return false;
   LocalName made;
-  made.reg = make_register(name, type);
+  made.reg = make_register(name, type, width);
+  made.width = width;
   scopes_.back().names.emplace(name, std::move(made));
   return true;
 }
 
-bool Scopes::declare_registers(std::string_view prefix, std::uint64_t count, Type type) {
-  return scopes_.back().ranges.emplace(prefix, Range{count, type}).second;
+bool Scopes::declare_registers(std::string_view prefix, std::uint64_t count, Type type, int width) {
+  return scopes_.back().ranges.emplace(prefix, Range{count, type, width}).second;
 }
 
 bool Scopes::declare_variable(std::string_view name, std::string unique, Space space,

@@ -29,6 +29,7 @@ struct LocalName {
   enum class Kind : std::uint8_t { reg, variable };
   Kind kind = Kind::reg;
   RegisterId reg = 0;
+  int width = 1;      // of a vector register: `reg` and those after it
   std::string unique; // of a variable, as are those below
   Space space = Space::generic;
   bool read_only = false; // parameter of an entry
@@ -53,8 +54,8 @@ public:
   std::uint32_t id() const { return scopes_.back().id; }
 
   // False when this block already has the name.
-  bool declare_register(std::string_view name, Type type);
-  bool declare_registers(std::string_view prefix, std::uint64_t count, Type type);
+  bool declare_register(std::string_view name, Type type, int width = 1);
+  bool declare_registers(std::string_view prefix, std::uint64_t count, Type type, int width = 1);
   bool declare_variable(std::string_view name, std::string unique, Space space,
                         bool read_only = false);
   bool declare_label(std::string_view name, std::string unique);
@@ -74,6 +75,7 @@ private:
   struct Range {
     std::uint64_t count = 0;
     Type type = Type::none;
+    int width = 1;
   };
   struct Scope {
     std::uint32_t id = 0;
@@ -83,7 +85,7 @@ private:
     std::vector<PendingName> pending;
   };
   const LocalName* find_in(Scope& scope, std::string_view name);
-  RegisterId make_register(std::string_view name, Type type);
+  RegisterId make_register(std::string_view name, Type type, int width);
 
   std::vector<Register>& registers_;
   std::vector<Scope> scopes_;

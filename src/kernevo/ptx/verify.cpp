@@ -119,12 +119,18 @@ private:
     case Role::source: return source(rule, operand);
     case Role::predicate: return value(operand, Type::pred, false);
     case Role::address: return address(operand);
+    case Role::tensor: return tensor(operand);
     case Role::literal:
       return operand.kind == Kind::integer ? std::nullopt
                                            : wrong("this operand must be an integer literal");
     case Role::pointer: return pointer(operand);
     case Role::unpack: return packed(rule, operand, true);
     case Role::pack: return packed(rule, operand, false);
+    case Role::texel: return texel(operand);
+    case Role::texel_offsets:
+      return coordinates(operand, std::vector<Type>(plane_count(), Type::s32));
+    case Role::derivatives:
+      return coordinates(operand, std::vector<Type>(plane_count(), Type::f32));
     case Role::label:
     case Role::table:
       return operand.kind == Kind::symbol && operand.offset == 0
@@ -152,7 +158,7 @@ private:
   }
 
   int elements_of(const OperandRule& rule) const {
-    if (rule.elements >= 0)
+    if (rule.elements != -1)
       return rule.elements;
     return instruction_.vector_width == 1 ? 0 : instruction_.vector_width;
   }
@@ -163,11 +169,14 @@ private:
     if (operand.kind != Kind::vector) {
       if (wanted == 0)
         return check(operand);
-      return wrong(fmt::format("a vector of {} is needed, in braces", wanted));
+      return wrong(wanted < 0 ? "a vector is needed, in braces"
+                              : fmt::format("a vector of {} is needed, in braces", wanted));
     }
+    if (wanted == 0 && rule.braced && operand.elements.size() == 1)
+      return check(operand.elements.front());
     if (wanted == 0)
       return wrong("a vector cannot stand here");
-    if (operand.elements.size() != static_cast<std::size_t>(wanted))
+    if (wanted > 0 && operand.elements.size() != static_cast<std::size_t>(wanted))
       return wrong(
           fmt::format("a vector of {} is needed, not of {}", wanted, operand.elements.size()));
     for (const Operand& element : operand.elements)
@@ -181,7 +190,9 @@ private:
     if (operand.kind == Kind::pair) {
       if (!rule.pair)
         return wrong("there is only one destination");
-      if (Problem problem = written(operand.elements[0], type, rule.wider))
+      if (Problem problem = each_element(rule, operand.elements[0], [&](const Operand& element) {
+            return written(element, type, rule.wider);
+          }))
         return problem;
       return written(operand.elements[1], Type::pred, false);
     }
@@ -232,6 +243,31 @@ private:
   Problem address(const Operand& operand) const {
     if (operand.kind != Kind::address)
       return wrong("an address in brackets is needed");
+    if (operand.elements.size() > 1)
+      return wrong("coordinates cannot stand here");
+    return base_of_address(operand);
+  }
+
+  // [map, {x, y, ...}]: as many coordinates as the tensor has dimensions.
+  Problem tensor(const Operand& operand) const {
+    if (operand.kind != Kind::address || operand.elements.size() != 2)
+      return wrong("the address of a tensor map and coordinates are needed: [map, {x, ...}]");
+    std::size_t wanted = 0;
+    for (const Mod modifier : instruction_.modifiers)
+      if (modifier >= Mod::d1 && modifier <= Mod::d5)
+        wanted = static_cast<std::size_t>(modifier) - static_cast<std::size_t>(Mod::d1) + 1;
+    if (instruction_.has(Mod::tile_gather4) || instruction_.has(Mod::tile_scatter4))
+      wanted = 5; // a column and four rows
+    const auto& coordinates = operand.elements[1].elements;
+    if (coordinates.size() != wanted)
+      return wrong(fmt::format("{} coordinates are needed, not {}", wanted, coordinates.size()));
+    for (const Operand& coordinate : coordinates)
+      if (Problem problem = value(coordinate, Type::s32, false))
+        return problem;
+    return base_of_address(operand);
+  }
+
+  Problem base_of_address(const Operand& operand) const {
     const Operand& base = operand.elements.front();
     if (base.kind != Kind::reg)
       return std::nullopt;
@@ -250,6 +286,60 @@ private:
       return wrong("a register with an address is needed");
     const bool wide = bits_of(registers_[operand.reg].type) == 64;
     return value(operand, wide ? Type::u64 : Type::u32, false);
+  }
+
+  // What the coordinates of a texture or surface instruction are, by its geometry. Vectors of three
+  // are written with a fourth element that does not matter.
+  std::vector<Type> coordinate_types() const {
+    const Type type = instruction_.types.size() > 1 ? instruction_.types[1] : Type::s32;
+    if (instruction_.has(Mod::d1))
+      return {type};
+    if (instruction_.has(Mod::d2))
+      return {type, type};
+    if (instruction_.has(Mod::geometry_a1d))
+      return {Type::b32, type};
+    if (instruction_.has(Mod::geometry_a2d) || instruction_.has(Mod::geometry_acube))
+      return {Type::b32, type, type, instruction_.has(Mod::geometry_acube) ? type : Type::b32};
+    return {type, type, type, Type::b32};
+  }
+
+  std::size_t plane_count() const {
+    if (instruction_.has(Mod::d1) || instruction_.has(Mod::geometry_a1d))
+      return 1;
+    return instruction_.has(Mod::d2) || instruction_.has(Mod::geometry_a2d) ? 2 : 4;
+  }
+
+  Problem coordinates(const Operand& operand, const std::vector<Type>& types) const {
+    if (operand.kind != Kind::vector && types.size() == 1)
+      return value(operand, types.front(), false);
+    // Four are right for every geometry, as in PTX 1; the surplus does not matter.
+    const std::size_t given = operand.elements.size();
+    if (operand.kind != Kind::vector || (given != types.size() && given != 4))
+      return wrong(fmt::format("a vector of {} is needed, in braces", types.size()));
+    for (std::size_t i = 0; i < types.size(); ++i)
+      if (Problem problem = value(operand.elements[i], types[i], false))
+        return problem;
+    return std::nullopt;
+  }
+
+  // [handle, coordinates] or [texture, sampler, coordinates]
+  Problem texel(const Operand& operand) const {
+    if (operand.kind != Kind::address || operand.offset != 0)
+      return wrong("[handle, coordinates] are needed");
+    const bool is_texture =
+        instruction_.opcode == Opcode::tex || instruction_.opcode == Opcode::tld4;
+    const std::size_t parts = operand.elements.size();
+    if (parts != 2 && !(is_texture && parts == 3))
+      return wrong("[handle, coordinates] are needed");
+    for (std::size_t i = 0; i + 1 < parts; ++i) {
+      const Operand& handle = operand.elements[i];
+      const bool good = (handle.kind == Kind::symbol && handle.offset == 0) ||
+                        (handle.kind == Kind::reg && !handle.negated &&
+                         agree(Type::u64, registers_[handle.reg].type));
+      if (!good)
+        return wrong("a handle is a name or a 64-bit register");
+    }
+    return coordinates(operand.elements.back(), coordinate_types());
   }
 
   // mov.b64 {lo, hi}, %rd1 and mov.b64 %rd1, {lo, hi}.
@@ -286,6 +376,60 @@ private:
   std::size_t index_ = 0;
 };
 
+bool is_simd_video(Opcode opcode) {
+  switch (opcode) {
+  case Opcode::vadd2:
+  case Opcode::vadd4:
+  case Opcode::vsub2:
+  case Opcode::vsub4:
+  case Opcode::vavrg2:
+  case Opcode::vavrg4:
+  case Opcode::vabsdiff2:
+  case Opcode::vabsdiff4:
+  case Opcode::vmin2:
+  case Opcode::vmin4:
+  case Opcode::vmax2:
+  case Opcode::vmax4:
+  case Opcode::vset2:
+  case Opcode::vset4: return true;
+  default: return false;
+  }
+}
+
+// b0 to b3, h0, h1 on one part; b3210 or h32 name one element of both operands for each of the
+// result; a result's mask b20 names its elements, the highest first.
+bool good_selector(Opcode opcode, std::string_view selector, bool is_result) {
+  const std::string_view digits = selector.substr(1);
+  const bool halves = selector.front() == 'h';
+  if ((!halves && selector.front() != 'b') || digits.empty())
+    return false;
+  if (!is_simd_video(opcode))
+    return digits.size() == 1 && digits[0] >= '0' && digits[0] <= (halves ? '1' : '3');
+  const bool pairs = name_of(opcode).back() == '2';
+  const std::size_t elements = pairs ? 2 : 4;
+  if (halves != pairs || digits.size() > elements || (!is_result && digits.size() != elements))
+    return false;
+  const char most = static_cast<char>('0' + (is_result ? elements : 2 * elements) - 1);
+  for (std::size_t i = 0; i < digits.size(); ++i)
+    if (digits[i] < '0' || digits[i] > most || (is_result && i > 0 && digits[i] >= digits[i - 1]))
+      return false;
+  return true;
+}
+
+Problem verify_selectors(std::string_view text, const Instruction& instruction) {
+  for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
+    const Operand& operand = instruction.operands[i];
+    if (operand.kind != Kind::reg || operand.name.empty())
+      continue;
+    if (i > 2 || !good_selector(instruction.opcode, operand.name, i == 0))
+      return OperandProblem{fmt::format("'{}': '.{}' cannot select here", text, operand.name), i};
+    if (i == 0 && instruction.operands.size() < 4)
+      return OperandProblem{
+          fmt::format("'{}': a partial result needs the operand it goes into", text), i};
+  }
+  return std::nullopt;
+}
+
 // What the table cannot say about literals.
 Problem verify_literals(std::string_view text, const Instruction& instruction) {
   if (instruction.opcode == Opcode::cp_async) {
@@ -315,6 +459,21 @@ Problem verify_literals(std::string_view text, const Instruction& instruction) {
 
 } // namespace
 
+bool takes_selectors(Opcode opcode) {
+  switch (opcode) {
+  case Opcode::vadd:
+  case Opcode::vsub:
+  case Opcode::vabsdiff:
+  case Opcode::vmin:
+  case Opcode::vmax:
+  case Opcode::vshl:
+  case Opcode::vshr:
+  case Opcode::vmad:
+  case Opcode::vset: return true;
+  default: return is_simd_video(opcode);
+  }
+}
+
 std::optional<OperandProblem> verify_operands(const Mnemonic& mnemonic, std::string_view text,
                                               const Instruction& instruction,
                                               const std::vector<Register>& registers) {
@@ -323,6 +482,8 @@ std::optional<OperandProblem> verify_operands(const Mnemonic& mnemonic, std::str
   bool first_counted = false;
   for (const Form* form : mnemonic.forms) {
     Problem problem = checker.check(*form);
+    if (!problem && takes_selectors(instruction.opcode))
+      return verify_selectors(text, instruction);
     if (!problem)
       return verify_literals(text, instruction);
     // A complaint about one operand says more than one about their number.

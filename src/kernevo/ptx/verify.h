@@ -22,4 +22,7 @@ std::optional<OperandProblem> verify_operands(const Mnemonic& mnemonic, std::str
                                               const Instruction& instruction,
                                               const std::vector<Register>& registers);
 
+// Video instructions: their register operands may carry a selector, %r1.b0.
+bool takes_selectors(Opcode opcode);
+
 } // namespace kernevo::ptx
