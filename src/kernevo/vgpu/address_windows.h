@@ -17,11 +17,18 @@ inline constexpr std::uint64_t kLocalWindow = 0x5000'0000'0000'0000U;
 inline constexpr std::uint64_t kParamWindow = 0x6000'0000'0000'0000U;
 // Handles of functions, as `mov.u64 %rd, function` gives them.
 inline constexpr std::uint64_t kFunctionWindow = 0x7000'0000'0000'0000U;
+// Handles of textures, surfaces and samplers.
+inline constexpr std::uint64_t kImageWindow = 0x7100'0000'0000'0000U;
 inline constexpr std::uint64_t kWindowBytes = 0x0000'0001'0000'0000U;
 
 // Inside .param space: a kernel's parameter buffer starts at 0, .param variables of the call stack
 // here.
 inline constexpr std::uint64_t kStackParams = 0x1000'0000U;
+
+// A cluster's shared memory: each block's part begins at its rank times this, inside the shared
+// window as well as inside .shared space. The address of a block's own variable carries its rank.
+inline constexpr unsigned kRankShift = 24;
+inline constexpr std::uint64_t kSharedPart = std::uint64_t{1} << kRankShift;
 
 constexpr bool in_window(std::uint64_t address, std::uint64_t base) {
   return address - base < kWindowBytes;

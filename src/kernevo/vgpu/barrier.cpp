@@ -37,7 +37,8 @@ std::string line_of(const Split& split) {
 
 bool is_complete(const BlockState& block, const BarrierState& barrier) {
   if (barrier.count == 0) {
-    for (std::size_t i = 0; i < block.warps.size(); ++i)
+    // Warps come in order, as a rule: the last one tells.
+    for (std::size_t i = block.warps.size(); i-- > 0;)
       if ((block.warps[i].live & ~barrier.arrived[i]) != 0)
         return false;
     return true;
@@ -304,6 +305,23 @@ void arrive_at_barrier(WarpState& warp, std::size_t index) {
   }
   if (is_complete(block, barrier))
     release(block, id);
+}
+
+bool arrive_whole_warp(WarpState& warp, std::uint32_t pc) {
+  Split& split = warp.splits.front();
+  split.pc = pc;
+  const std::uint32_t id = barrier_id(split);
+  BarrierState& barrier = warp.block->barriers.at(id);
+  if (!barrier.active || barrier.count != 0 || warp.launch->races) {
+    arrive_at_barrier(warp, 0);
+    return split.state == SplitState::ready && !warp.faulted;
+  }
+  barrier.arrived[static_cast<std::size_t>(warp.index)] = split.mask;
+  split.state = SplitState::at_barrier;
+  if (!is_complete(*warp.block, barrier))
+    return false;
+  release(*warp.block, id);
+  return true;
 }
 
 void complete_barriers(BlockState& block) {

@@ -1,12 +1,23 @@
 #include "kernevo/vgpu/block.h"
 
+#include "kernevo/base/random.h"
+#include "kernevo/vgpu/cluster.h"
+#include "kernevo/vgpu/compiled_run.h"
 #include "kernevo/vgpu/launch.h"
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <memory>
+#include <utility>
 
 namespace kernevo::vgpu {
+
+WarpState::WarpState() = default;
+WarpState::~WarpState() = default;
+WarpState::WarpState(WarpState&&) noexcept = default;
+WarpState& WarpState::operator=(WarpState&&) noexcept = default;
+
 namespace {
 
 // Ops a warp runs before the next one has its turn.
@@ -14,6 +25,8 @@ constexpr std::uint32_t kWarpQuantum = 8192;
 // Rounds in which all warps only poll before other blocks get the core.
 constexpr int kSpinRounds = 4;
 constexpr std::size_t kSharedAlignment = 1024;
+// A core looks at the budget and the clock this often.
+constexpr std::uint64_t kLimitCheck = 1U << 16U;
 
 void start_warp(WarpState& warp, BlockState& block, std::uint32_t index) {
   LaunchState& launch = *block.launch;
@@ -22,12 +35,16 @@ void start_warp(WarpState& warp, BlockState& block, std::uint32_t index) {
   warp.index = static_cast<int>(index);
   const std::uint32_t threads = std::min<std::uint32_t>(
       kWarpSize, launch.threads_per_block - index * std::uint32_t{kWarpSize});
+  warp.cluster_arrived = 0;
+  warp.cluster_unwaited = 0;
   warp.started = threads == kWarpSize ? kAllLanes : (LaneMask{1} << threads) - 1;
   warp.live = warp.started;
   warp.faulted = false;
   warp.must_wait = false;
   warp.strong_access = false;
   warp.spinning = false;
+  if (warp.activation && warp.activation->parked)
+    warp.activation.reset(); // its block ended with a fault
   warp.hits.fill(nullptr);
   warp.pending.clear();
   warp.open_group.fill(0);
@@ -51,6 +68,11 @@ void start_warp(WarpState& warp, BlockState& block, std::uint32_t index) {
 void BlockState::start(LaunchState& state, std::uint64_t block) {
   launch = &state;
   number = block;
+  if (state.cluster_blocks == 1) {
+    cluster = nullptr;
+    rank = 0;
+    shared_base = 0;
+  }
   const auto& grid = state.config->grid;
   index = {static_cast<std::uint32_t>(block % grid[0]),
            static_cast<std::uint32_t>(block / grid[0] % grid[1]),
@@ -58,18 +80,29 @@ void BlockState::start(LaunchState& state, std::uint64_t block) {
   shared_bytes = state.shared_bytes;
   if (shared_storage.size() < shared_bytes + kSharedAlignment)
     shared_storage.resize(shared_bytes + kSharedAlignment);
-  // What an earlier block left behind must not look like data.
-  std::fill(shared_storage.begin(), shared_storage.end(), std::byte{0xFF});
   void* aligned = shared_storage.data();
   std::size_t space = shared_storage.size();
   shared = static_cast<std::byte*>(std::align(kSharedAlignment, shared_bytes, aligned, space));
+  // What an earlier block left behind must not look like data.
+  std::memset(shared, 0xFF, shared_bytes);
   if (state.sanitize)
     shared_written.assign(shared_bytes, kUnwritten);
+  if (state.uses_reserved_shared) {
+    std::memset(shared + state.reserved_shared, 0, kReservedShared);
+    if (state.sanitize)
+      std::fill_n(shared_written.begin() + static_cast<std::ptrdiff_t>(state.reserved_shared),
+                  kReservedShared, kWritten);
+  }
   for (BarrierState& barrier : barriers)
     barrier.active = false;
   clock = 0;
   warp_instructions = 0;
   thread_instructions = 0;
+  counted = 0;
+  counted_threads = 0;
+  has_turn = false;
+  choices = 0;
+  interpreted.resize(state.tier ? state.program->codes.size() : 0);
   warps.resize(state.warps_per_block);
   live_warps = state.warps_per_block;
   for (std::uint32_t i = 0; i < warps.size(); ++i)
@@ -78,34 +111,71 @@ void BlockState::start(LaunchState& state, std::uint64_t block) {
     state.races->begin_block(static_cast<std::uint32_t>(block), shared_bytes);
 }
 
+std::uint64_t BlockState::choose(std::uint64_t count) {
+  const CounterRandom random(launch->options->order_seed + number);
+  return random.bits(choices++) % count;
+}
+
+void BlockState::count_instructions() {
+  CoreCounters& counters = launch->cores[core];
+  const std::uint64_t fresh = warp_instructions - counted;
+  counters.executed.store(counters.executed.load(std::memory_order_relaxed) + fresh,
+                          std::memory_order_relaxed);
+  counters.threads_executed += thread_instructions - counted_threads;
+  counters.unchecked += fresh;
+  counted = warp_instructions;
+  counted_threads = thread_instructions;
+  if (launch->tier && compiled_instructions != 0)
+    launch->tier->compiled(compiled_instructions);
+  counters.compiled_instructions += std::exchange(compiled_instructions, 0);
+  counters.memory += std::exchange(memory, {});
+  for (std::uint32_t function = 0; function < interpreted.size(); ++function)
+    for (const bool full : {false, true})
+      if (auto& instructions = interpreted[function].at(full ? 1 : 0); instructions != 0)
+        launch->tier->interpreted(function, full, std::exchange(instructions, 0));
+}
+
 Progress BlockState::run(std::uint64_t instructions) {
   const std::uint64_t end = warp_instructions + instructions;
   int spin_rounds = 0;
+  const bool shuffled = launch->options->order == BlockOrder::shuffled;
+  std::vector<std::uint32_t> round(shuffled ? warps.size() : 0);
+  for (std::uint32_t i = 0; i < round.size(); ++i)
+    round[i] = i;
+  moved = false;
   while (live_warps != 0) {
-    const std::uint64_t before = warp_instructions;
-    const std::uint64_t threads_before = thread_instructions;
     std::uint64_t useful = 0;
     bool only_spinning = true;
-    for (WarpState& warp : warps) {
+    for (std::size_t i = 0; i < warps.size(); ++i) {
+      // A random choice among those left, swapped to the front of them.
+      if (shuffled)
+        std::swap(round[i], round[i + choose(warps.size() - i)]);
+      WarpState& warp = warps[shuffled ? round[i] : i];
       if (warp.live == 0)
         continue;
       for (Split& split : warp.splits)
         if (split.state == SplitState::waiting)
           split.state = SplitState::ready;
-      const std::uint32_t executed = run_warp(warp, kWarpQuantum);
+      const std::uint32_t executed = run_warp(
+          warp, shuffled ? 1U + static_cast<std::uint32_t>(choose(kWarpQuantum)) : kWarpQuantum);
       useful += executed;
       only_spinning = only_spinning && (executed == 0 || warp.spinning);
       if (launch->stop.load(std::memory_order_relaxed))
         break;
     }
-    launch->executed.fetch_add(warp_instructions - before, std::memory_order_relaxed);
-    launch->threads_executed.fetch_add(thread_instructions - threads_before,
-                                       std::memory_order_relaxed);
-    if (!launch->within_limits())
+    count_instructions();
+    if (CoreCounters& counters = launch->cores[core]; counters.unchecked >= kLimitCheck) {
+      counters.unchecked = 0;
+      launch->within_limits();
+    }
+    if (launch->stop.load(std::memory_order_relaxed))
       return Progress::stopped;
     if (live_warps == 0)
       break;
+    moved = moved || useful != 0;
     if (useful == 0) {
+      if (cluster != nullptr)
+        return Progress::blocked;
       report_stuck(*this);
       return Progress::stopped;
     }
@@ -115,8 +185,12 @@ Progress BlockState::run(std::uint64_t instructions) {
     if (warp_instructions >= end)
       return Progress::running;
   }
+  if (cluster != nullptr)
+    check_exit(*this);
   if (launch->races)
     launch->races->end_block(static_cast<std::uint32_t>(number));
+  if (launch->stop.load(std::memory_order_relaxed))
+    return Progress::stopped;
   return Progress::done;
 }
 

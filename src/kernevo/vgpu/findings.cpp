@@ -26,7 +26,10 @@ void LaunchState::record(Finding finding) {
 bool LaunchState::within_limits() {
   if (stop.load(std::memory_order_relaxed))
     return false;
-  if (executed.load(std::memory_order_relaxed) > options->instruction_budget) {
+  std::uint64_t total = 0;
+  for (const CoreCounters& core : cores)
+    total += core.executed.load(std::memory_order_relaxed);
+  if (total > options->instruction_budget) {
     Finding finding;
     finding.kind = FindingKind::instruction_budget;
     finding.kernel = kernel_name;

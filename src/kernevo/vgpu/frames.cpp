@@ -46,23 +46,28 @@ std::uint64_t special_value(const WarpState& warp, Special special, int lane) {
   case Special::ntid_x: return config.block[0];
   case Special::ntid_y: return config.block[1];
   case Special::ntid_z: return config.block[2];
+  case Special::ctaid_x: return warp.block->index[0];
+  case Special::ctaid_y: return warp.block->index[1];
+  case Special::ctaid_z: return warp.block->index[2];
+  case Special::nctaid_x: return config.grid[0];
+  case Special::nctaid_y: return config.grid[1];
+  case Special::nctaid_z: return config.grid[2];
   // Without clusters every block is a cluster of its own.
-  case Special::ctaid_x:
-  case Special::clusterid_x: return warp.block->index[0];
-  case Special::ctaid_y:
-  case Special::clusterid_y: return warp.block->index[1];
-  case Special::ctaid_z:
-  case Special::clusterid_z: return warp.block->index[2];
-  case Special::nctaid_x:
-  case Special::nclusterid_x: return config.grid[0];
-  case Special::nctaid_y:
-  case Special::nclusterid_y: return config.grid[1];
-  case Special::nctaid_z:
-  case Special::nclusterid_z: return config.grid[2];
-  case Special::cluster_nctaid_x:
-  case Special::cluster_nctaid_y:
-  case Special::cluster_nctaid_z:
-  case Special::cluster_nctarank: return 1;
+  case Special::clusterid_x: return warp.block->index[0] / launch.cluster[0];
+  case Special::clusterid_y: return warp.block->index[1] / launch.cluster[1];
+  case Special::clusterid_z: return warp.block->index[2] / launch.cluster[2];
+  case Special::nclusterid_x: return config.grid[0] / launch.cluster[0];
+  case Special::nclusterid_y: return config.grid[1] / launch.cluster[1];
+  case Special::nclusterid_z: return config.grid[2] / launch.cluster[2];
+  case Special::cluster_ctaid_x: return warp.block->index[0] % launch.cluster[0];
+  case Special::cluster_ctaid_y: return warp.block->index[1] % launch.cluster[1];
+  case Special::cluster_ctaid_z: return warp.block->index[2] % launch.cluster[2];
+  case Special::cluster_nctaid_x: return launch.cluster[0];
+  case Special::cluster_nctaid_y: return launch.cluster[1];
+  case Special::cluster_nctaid_z: return launch.cluster[2];
+  case Special::cluster_ctarank: return warp.block->rank;
+  case Special::cluster_nctarank: return launch.cluster_blocks;
+  case Special::is_explicit_cluster: return launch.explicit_cluster ? kAllLanes : 0;
   case Special::laneid: return static_cast<std::uint64_t>(lane);
   case Special::warpid: return static_cast<std::uint64_t>(warp.index);
   case Special::nwarpid:
@@ -79,6 +84,9 @@ std::uint64_t special_value(const WarpState& warp, Special special, int lane) {
   case Special::dynamic_smem_size: return config.dynamic_shared;
   case Special::total_smem_size:
   case Special::aggr_smem_size: return launch.shared_bytes;
+  case Special::reserved_smem_begin: return launch.reserved_shared;
+  case Special::reserved_smem_second: return launch.reserved_shared + kReservedShared / 2;
+  case Special::reserved_smem_end: return launch.reserved_shared + kReservedShared;
   case Special::envreg1: return launch.grid_workspace >> 32U;
   case Special::envreg2: return launch.grid_workspace & 0xFFFFFFFFU;
   default: return 0;
@@ -100,8 +108,29 @@ bool is_uniform(Special special) {
   }
 }
 
-void fill_specials(const WarpState& warp, const Code& code, std::byte* registers) {
+// The rest is the same in every block for the same warp of it.
+bool depends_on_block(Special special) {
+  switch (special) {
+  case Special::ctaid_x:
+  case Special::ctaid_y:
+  case Special::ctaid_z:
+  case Special::clusterid_x:
+  case Special::clusterid_y:
+  case Special::clusterid_z:
+  case Special::cluster_ctaid_x:
+  case Special::cluster_ctaid_y:
+  case Special::cluster_ctaid_z:
+  case Special::cluster_ctarank:
+  case Special::smid: return true;
+  default: return false;
+  }
+}
+
+void fill_specials(const WarpState& warp, const Code& code, std::byte* registers,
+                   bool of_block_only) {
   for (const Code::SpecialSlot& slot : code.specials) {
+    if (of_block_only && !depends_on_block(slot.special))
+      continue;
     if (is_uniform(slot.special)) {
       broadcast(registers + slot.offset, slot.size, special_value(warp, slot.special, 0));
       continue;
@@ -112,6 +141,20 @@ void fill_specials(const WarpState& warp, const Code& code, std::byte* registers
                   slot.size);
     }
   }
+}
+
+// A warp's frame of the kernel from an earlier block: what is not a register is still in place.
+Frame* reuse_frame(WarpState& warp, const Code& code, LaneMask lanes) {
+  if (warp.launch->sanitize || warp.spare.empty() || warp.spare.back()->code != &code ||
+      warp.spare.back()->parent != nullptr)
+    return nullptr;
+  std::unique_ptr<Frame> frame = std::move(warp.spare.back());
+  warp.spare.pop_back();
+  for (const Code::FramePart& part : code.read_unset)
+    std::memset(frame->registers + part.offset, 0, part.bytes);
+  fill_specials(warp, code, frame->registers, true);
+  frame->lanes = lanes;
+  return warp.frames.emplace_back(std::move(frame)).get();
 }
 
 std::unique_ptr<Frame> fresh_frame(WarpState& warp, std::size_t bytes) {
@@ -167,7 +210,9 @@ std::vector<std::byte> frame_image(const LaunchState& launch, const Code& code) 
 
 Frame* push_frame(WarpState& warp, const Code& code, Frame* parent, std::uint32_t return_pc,
                   LaneMask lanes) {
-  const std::uint32_t base = parent == nullptr ? 0 : parent->local_base + parent->code->local_bytes;
+  const std::uint32_t base =
+      parent == nullptr ? 0
+                        : parent->local_base + parent->code->local_bytes + parent->dynamic_bytes;
   const std::uint32_t depth = parent == nullptr ? 0 : parent->depth + 1;
   if (base + code.local_bytes > kStackBytes || depth > kStackDepth) {
     const Op& call = parent == nullptr ? code.ops.front() : parent->code->ops[return_pc - 1];
@@ -186,10 +231,20 @@ Frame* push_frame(WarpState& warp, const Code& code, Frame* parent, std::uint32_
     return nullptr;
   }
   grow_local(warp, base + code.local_bytes);
+  if (parent == nullptr)
+    if (Frame* known = reuse_frame(warp, code, lanes))
+      return known;
   auto fresh = fresh_frame(warp, code.frame_bytes);
   const std::vector<std::byte>& image = warp.launch->images[code.index];
   std::memcpy(fresh->registers, image.data(), image.size());
-  fill_specials(warp, code, fresh->registers);
+  fill_specials(warp, code, fresh->registers, false);
+  if (const std::uint64_t shared = warp.block->shared_base; shared != 0)
+    for (const Code::SymbolSlot& slot : code.symbols)
+      if (slot.kind == Code::SymbolKind::variable &&
+          warp.launch->program->variables[slot.symbol]->space == ptx::Space::shared)
+        broadcast(fresh->registers + slot.offset, slot.size,
+                  shared + warp.launch->shared.offsets[slot.symbol] +
+                      static_cast<std::uint64_t>(slot.addend));
   if (base != 0)
     for (const Code::SymbolSlot& slot : code.symbols)
       if (slot.kind != Code::SymbolKind::variable)
@@ -200,9 +255,29 @@ Frame* push_frame(WarpState& warp, const Code& code, Frame* parent, std::uint32_
   fresh->parent = parent;
   fresh->return_pc = return_pc;
   fresh->local_base = base;
+  fresh->dynamic_bytes = 0;
   fresh->depth = depth;
   fresh->lanes = lanes;
   return warp.frames.emplace_back(std::move(fresh)).get();
+}
+
+std::uint32_t extend_frame(WarpState& warp, const Op& op, int lane, std::uint64_t bytes,
+                           std::uint64_t alignment) {
+  Frame& frame = *warp.current;
+  const std::uint64_t top =
+      std::uint64_t{frame.local_base} + frame.code->local_bytes + frame.dynamic_bytes;
+  const std::uint64_t start = (top + alignment - 1) / alignment * alignment;
+  const std::uint64_t end = start + std::min<std::uint64_t>(bytes, kStackBytes + 1);
+  if (end > kStackBytes) {
+    warp.raise(FindingKind::stack_overflow, op, lane,
+               fmt::format("alloca of {} bytes overflows the stack of {}", bytes, kStackBytes));
+    return kNone;
+  }
+  const auto own = static_cast<std::uint32_t>(end - frame.local_base - frame.code->local_bytes);
+  // The frames above start at a multiple of 16.
+  frame.dynamic_bytes = (own + 15) / 16 * 16;
+  grow_local(warp, frame.local_base + frame.code->local_bytes + frame.dynamic_bytes);
+  return static_cast<std::uint32_t>(start);
 }
 
 void leave_frame(WarpState& warp, Frame* frame, LaneMask lanes) {

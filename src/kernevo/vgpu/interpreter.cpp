@@ -2,6 +2,7 @@
 // its lowest split first (see order.h), so that lanes meet again where their paths join. Splits
 // that spin let others run: lanes of a warp may wait for each other.
 #include "kernevo/vgpu/address_windows.h"
+#include "kernevo/vgpu/compiled_run.h"
 #include "kernevo/vgpu/control.h"
 #include "kernevo/vgpu/launch.h"
 #include "kernevo/vgpu/order.h"
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <limits>
+#include <utility>
 
 namespace kernevo::vgpu {
 namespace {
@@ -22,6 +24,8 @@ constexpr std::uint32_t kFairShare = 1U << 16U;
 // How long splits run before one that span is tried again.
 constexpr std::uint32_t kDeferral = 1024;
 constexpr std::size_t kNoSplit = ~std::size_t{0};
+// Compiled code runs this many instructions before it lets other warps have a turn.
+constexpr std::uint64_t kCompiledTurn = 1U << 16U;
 
 // Where a split stands, seen from an ancestor of its frame.
 std::uint32_t position_in(const Frame*& frame, std::uint32_t pc, std::uint32_t depth) {
@@ -52,7 +56,8 @@ bool runs_before(const Split& a, const Split& b) {
 
 class Runner {
 public:
-  Runner(WarpState& warp, std::uint32_t quantum) : warp_(warp), quantum_(quantum) {}
+  Runner(WarpState& warp, std::uint32_t quantum)
+      : warp_(warp), tier_(warp.launch->tier.get()), quantum_(quantum) {}
 
   std::uint32_t run() {
     warp_.spinning = false;
@@ -60,7 +65,12 @@ public:
       const std::size_t index = pick();
       if (index == kNoSplit)
         break;
+      const std::uint32_t function = warp_.splits[index].frame->code->index;
+      const bool full = warp_.splits[index].mask == kAllLanes;
+      const std::uint32_t before = executed_ - compiled_;
       execute(index);
+      if (tier_ != nullptr)
+        warp_.block->interpreted[function].at(full ? 1 : 0) += executed_ - compiled_ - before;
       yielded_ = yielded_ || executed_ >= quantum_;
     }
     warp_.block->warp_instructions += executed_;
@@ -128,7 +138,64 @@ private:
     return false;
   }
 
+  // Lets compiled code run the split from an entry; false when nothing happened.
+  bool run_in_compiled(std::size_t index, const CompiledFunction& compiled, std::uint32_t entry,
+                       std::uint32_t limit) {
+    Split& split = warp_.splits[index];
+    if (!entry_pays(*warp_.block, compiled, entry))
+      return false;
+    const std::uint64_t left = quantum_ > executed_ ? quantum_ - executed_ : 1;
+    const CompiledOutcome outcome =
+        run_compiled(warp_, compiled, entry, split.mask, limit,
+                     warp_.strong_access ? left : std::max(left, kCompiledTurn));
+    if (!outcome.entered) {
+      tier_->refuted(split.frame->code->index, split.mask == kAllLanes, outcome.refuted);
+      return false;
+    }
+    settle(split, outcome);
+    return true;
+  }
+
+  void settle(Split& split, const CompiledOutcome& outcome) {
+    if (!outcome.parked)
+      split.pc = outcome.pc;
+    executed_ += static_cast<std::uint32_t>(outcome.executed);
+    threads_ += outcome.threads;
+    compiled_ += static_cast<std::uint32_t>(outcome.executed);
+  }
+
+  bool is_parked() const { return warp_.activation != nullptr && warp_.activation->parked; }
+
+  // Compiled code has run: true when the split cannot go on now.
+  bool turn_is_over(std::size_t index) {
+    if (warp_.faulted || is_parked())
+      return true;
+    if (executed_ < quantum_)
+      return false;
+    yielded_ = true;
+    if (std::exchange(warp_.strong_access, false))
+      spins_after_turn(index);
+    return true;
+  }
+
+  // The code that may run a split of these lanes, if it has been compiled.
+  const CompiledFunction* compiled_for(const Split& split) const {
+    if (tier_ == nullptr)
+      return nullptr;
+    const std::uint32_t function = split.frame->code->index;
+    return split.mask == kAllLanes ? tier_->full(function) : tier_->partial(function);
+  }
+
   void execute(std::size_t index) {
+    bool moved = true; // since compiled code last ran: where it leaves, the interpreter goes on
+    if (is_parked()) {
+      warp_.current = warp_.splits[index].frame;
+      warp_.frame = warp_.current->registers;
+      settle(warp_.splits[index], resume_compiled(warp_));
+      if (turn_is_over(index))
+        return;
+      moved = false;
+    }
     const Split start = warp_.splits[index];
     Frame* const frame = start.frame;
     warp_.current = frame;
@@ -151,11 +218,27 @@ private:
       warp_.splits[index].pc = pc;
     };
 
+    const CompiledFunction* const compiled = compiled_for(start);
+
     for (;;) {
       if (!alone && order[pc] >= limit) {
         save();
         return;
       }
+      if (compiled != nullptr && moved && compiled->entry_at[pc] != kNone) {
+        save();
+        moved = false;
+        if (run_in_compiled(index, *compiled, compiled->entry_at[pc],
+                            alone ? std::numeric_limits<std::uint32_t>::max() : limit)) {
+          if (turn_is_over(index))
+            return;
+          pc = warp_.splits[index].pc;
+          executed = executed_;
+          threads = threads_;
+          continue;
+        }
+      }
+      moved = true;
       const Op& op = ops[pc];
       LaneMask active = mask;
       ++executed;
@@ -220,6 +303,14 @@ private:
       special(index, op, active);
       return;
     }
+  }
+
+  // A turn of compiled code in which it polled.
+  void spins_after_turn(std::size_t index) {
+    if (others_ready(index))
+      warp_.splits[index].deferred = true;
+    else
+      warp_.spinning = true;
   }
 
   // The split loops and polls: others go first. True when it gives up its turn.
@@ -546,7 +637,9 @@ private:
   }
 
   WarpState& warp_;
+  TierHandle* tier_;
   std::uint32_t quantum_;
+  std::uint32_t compiled_ = 0; // of executed_
   std::uint32_t executed_ = 0;
   std::uint32_t vain_ = 0;
   std::uint64_t threads_ = 0;

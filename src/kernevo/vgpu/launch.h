@@ -3,7 +3,11 @@
 
 #include "kernevo/vgpu/block.h"
 #include "kernevo/vgpu/machine.h"
+#include "kernevo/vgpu/order_dependence.h"
 #include "kernevo/vgpu/sanitizer/race_detector.h"
+#include "kernevo/vgpu/texture_table.h"
+#include "kernevo/vgpu/tier.h"
+#include "kernevo/vgpu/turns.h"
 
 #include <atomic>
 #include <chrono>
@@ -17,6 +21,19 @@
 
 namespace kernevo::vgpu {
 
+// What one core has done, on a cache line of its own: only that core writes it.
+struct alignas(64) CoreCounters {
+  std::atomic<std::uint64_t> executed = 0; // warp instructions
+  std::uint64_t threads_executed = 0;
+  std::uint64_t blocks_run = 0;
+  std::uint64_t unchecked = 0; // instructions since it last looked at the limits
+  std::uint64_t compiled_instructions = 0;
+  MemoryCounters memory;
+};
+
+// Shared memory of the system's own, in two halves.
+inline constexpr std::uint64_t kReservedShared = 2048;
+
 struct LaunchState {
   const Program* program = nullptr;
   const Code* kernel = nullptr;
@@ -25,13 +42,19 @@ struct LaunchState {
   const Gpu* gpu = nullptr;
   const MachineOptions* options = nullptr;
   Memory* memory = nullptr;
+  const TextureTable* textures = nullptr;
   bool sanitize = false;
   bool contended = false; // several cores run blocks: global atomics must be host atomics
   std::uint32_t threads_per_block = 0;
   std::uint32_t warps_per_block = 0;
   std::uint64_t grid_blocks = 0;
+  std::array<std::uint32_t, 3> cluster = {1, 1, 1}; // blocks
+  std::uint32_t cluster_blocks = 1;
+  bool explicit_cluster = false;
   SharedLayout shared;
   std::uint64_t shared_bytes = 0;
+  std::uint64_t reserved_shared = 0; // where the system's part starts, when the kernel uses it
+  bool uses_reserved_shared = false;
   std::uint64_t grid_workspace = 0; // cooperative launches: address, in %envreg1 and 2
   std::vector<std::byte> parameters;
   std::vector<std::uint64_t> addresses; // by variable: global and constant ones
@@ -50,9 +73,15 @@ struct LaunchState {
   bool output_flood = false;
   std::atomic<bool> stop = false;
 
-  std::atomic<std::uint64_t> executed = 0; // warp instructions
-  std::atomic<std::uint64_t> threads_executed = 0;
-  std::atomic<std::uint64_t> blocks_run = 0;
+  std::unique_ptr<TierHandle> tier; // null: the interpreter alone
+  OrderDependence order;
+  std::optional<Turns> turns; // several cores, and the order of blocks matters
+  std::vector<CoreCounters> cores;
+  std::uint64_t executed = 0; // the sums, when all is done
+  std::uint64_t threads_executed = 0;
+  std::uint64_t blocks_run = 0;
+  std::uint64_t compiled_instructions = 0;
+  MemoryCounters memory_counters;
   std::chrono::steady_clock::time_point started;
 
   void record(Finding finding);

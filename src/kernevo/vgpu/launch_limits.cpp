@@ -1,5 +1,6 @@
 // What the named GPU allows a launch.
 #include "kernevo/model/occupancy.h"
+#include "kernevo/ptx/target.h"
 #include "kernevo/vgpu/launch.h"
 
 #include <algorithm>
@@ -17,6 +18,49 @@ Result<Occupancy> occupancy(const LaunchState& launch) {
   return compute_occupancy(*launch.gpu, static_cast<int>(launch.threads_per_block),
                            launch.config->registers_per_thread.value_or(0),
                            Bytes{launch.shared_bytes});
+}
+
+constexpr std::uint32_t kPortableCluster = 8;
+constexpr std::uint32_t kLargestCluster = 16;
+
+std::string check_cluster(const LaunchState& launch) {
+  const LaunchConfig& config = *launch.config;
+  const ptx::Function& kernel = *launch.kernel->function;
+  const auto& size = launch.cluster;
+  const auto shape = fmt::format("{}x{}x{}", size[0], size[1], size[2]);
+  const std::uint64_t blocks = std::uint64_t{size[0]} * size[1] * size[2];
+  if (blocks == 0)
+    return "a cluster extent is zero";
+  if (kernel.explicit_cluster && !launch.explicit_cluster)
+    return "the kernel requires clusters (.explicitcluster), the launch names no cluster size";
+  if (!launch.explicit_cluster)
+    return "";
+  if (launch.gpu->compute_capability < ptx::kFirstWithClusters)
+    return fmt::format("clusters of {} blocks, the {} (sm_{}) has none; they need {}", shape,
+                       launch.gpu->name, launch.gpu->compute_capability,
+                       ptx::needed_text("", ptx::kFirstWithClusters));
+  if (blocks > kLargestCluster)
+    return fmt::format("a cluster of {} = {} blocks, the limit is {}", shape, blocks,
+                       kLargestCluster);
+  if (blocks > kPortableCluster && !config.nonportable_cluster)
+    return fmt::format("a cluster of {} = {} blocks, more than {} need the non-portable cluster "
+                       "size to be allowed",
+                       shape, blocks, kPortableCluster);
+  if (kernel.max_cluster && blocks > *kernel.max_cluster)
+    return fmt::format("a cluster of {} = {} blocks, the kernel was compiled for at most {}", shape,
+                       blocks, *kernel.max_cluster);
+  if (kernel.required_cluster && *kernel.required_cluster != size)
+    return fmt::format("a cluster of {} blocks, the kernel requires exactly {}x{}x{}", shape,
+                       (*kernel.required_cluster)[0], (*kernel.required_cluster)[1],
+                       (*kernel.required_cluster)[2]);
+  for (std::size_t i = 0; i < size.size(); ++i)
+    if (config.grid[i] % size[i] != 0)
+      return fmt::format("a grid of {}x{}x{} blocks, which clusters of {} blocks do not divide",
+                         config.grid[0], config.grid[1], config.grid[2], shape);
+  if (resident_limit(launch) < blocks)
+    return fmt::format("a cluster of {} blocks, the {} can hold {} blocks of this kernel at once",
+                       blocks, launch.gpu->name, resident_limit(launch));
+  return "";
 }
 
 std::string check(const LaunchState& launch) {
@@ -74,6 +118,8 @@ std::string check(const LaunchState& launch) {
                        gpu.name, most);
   if (const auto fits = occupancy(launch); !fits)
     return fits.error().message;
+  if (std::string problem = check_cluster(launch); !problem.empty())
+    return problem;
   const std::uint64_t resident = resident_limit(launch);
   if (config.cooperative && launch.grid_blocks > resident)
     return fmt::format("a cooperative grid of {} blocks, the {} can hold {} at once",

@@ -1,11 +1,15 @@
 #include "kernevo/vgpu/lower.h"
 
-#include "kernevo/base/small_floats.h"
+#include "kernevo/base/hash.h"
+#include "kernevo/ptx/names.h"
 #include "kernevo/ptx/parse.h"
 #include "kernevo/vgpu/address_windows.h"
+#include "kernevo/vgpu/analysis/liveness.h"
 #include "kernevo/vgpu/block.h"
+#include "kernevo/vgpu/immediate.h"
 #include "kernevo/vgpu/lowering.h"
 #include "kernevo/vgpu/order.h"
+#include "kernevo/vgpu/order_dependence.h"
 
 #include <algorithm>
 #include <array>
@@ -38,7 +42,9 @@ const FamilyTable& family_table() {
          {ops::integer_families(), ops::bit_families(), ops::arithmetic_families(),
           ops::function_families(), ops::compare_families(), ops::move_families(),
           ops::memory_families(), ops::atomic_families(), ops::async_families(),
-          ops::warp_families(), ops::matrix_families(), ops::control_families()})
+          ops::bulk_families(), ops::cluster_families(), ops::warp_families(),
+          ops::texture_families(), ops::surface_families(), ops::stack_families(),
+          ops::matrix_families(), ops::control_families()})
       for (const FamilyEntry& entry : families)
         made.at(static_cast<std::size_t>(entry.opcode)) = entry.lower;
     return made;
@@ -163,6 +169,9 @@ public:
         for (std::uint32_t& target : table->targets)
           target = first_op[target];
     code_.order = schedule_order(code_.ops);
+    code_.register_slots = registers_;
+    code_.first_op = std::move(first_op);
+    find_unset_reads();
     code_.frame_bytes = align_up(std::max(top_, 1U), 64);
     return {};
   }
@@ -255,6 +264,21 @@ public:
   }
 
 private:
+  void find_unset_reads() {
+    if (carry_slot() != kNone)
+      code_.read_unset.push_back({carry_slot(), sizeof(LaneMask)});
+    if (function_.instructions.empty())
+      return;
+    const auto flow = analysis::find_flow(code_);
+    const auto liveness = analysis::find_liveness(code_, flow);
+    for (const std::uint32_t reg : liveness.live_in.front().members()) {
+      const Type type = function_.registers[reg].type;
+      const auto lane_bytes = static_cast<std::uint32_t>(ptx::bytes_of(type));
+      code_.read_unset.push_back(
+          {code_.register_slots[reg], type == Type::pred ? 4 : lane_bytes * kWarpSize});
+    }
+  }
+
   void lay_out_registers() {
     // Predicates first: they are one word each and share cache lines.
     registers_.resize(function_.registers.size());
@@ -287,30 +311,7 @@ private:
     const auto size = type == Type::pred ? 0U : static_cast<std::uint32_t>(ptx::bytes_of(type));
     if (size > 8)
       return tl::unexpected(unsupported(instruction, "a 128-bit operand must be a register"));
-    std::uint64_t bits = operand.bits;
-    if (operand.kind != Operand::Kind::integer) {
-      const bool single = operand.kind == Operand::Kind::real32;
-      const double value = single ? std::bit_cast<float>(static_cast<std::uint32_t>(operand.bits))
-                                  : std::bit_cast<double>(operand.bits);
-      if (size == 4 && !single)
-        bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-      else if (size == 8 && single && type == Type::f64)
-        bits = std::bit_cast<std::uint64_t>(value);
-      else if (type == Type::f16)
-        bits = double_to_half(value);
-      else if (type == Type::bf16)
-        bits = double_to_bfloat(value);
-    } else if (type == Type::f32) {
-      bits =
-          std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int64_t>(operand.bits)));
-    } else if (type == Type::f64) {
-      bits = std::bit_cast<std::uint64_t>(
-          static_cast<double>(static_cast<std::int64_t>(operand.bits)));
-    }
-    if (size == 0)
-      bits = bits != 0 ? kAllLanes : 0;
-    else if (size < 8)
-      bits &= (std::uint64_t{1} << (size * 8)) - 1;
+    const std::uint64_t bits = immediate_bits(operand, type);
     const auto key = std::tuple(size, bits);
     const auto found = constants_.find(key);
     if (found != constants_.end())
@@ -322,8 +323,10 @@ private:
   }
 
   Result<std::uint32_t> special(const ptx::Instruction& instruction, Special which, Type type) {
-    const auto size = static_cast<std::uint32_t>(ptx::bytes_of(type));
-    if (size != 2 && size != 4 && size != 8)
+    // A predicate's slot is a lane mask, of size 0.
+    const auto size = type == Type::pred ? 0U : static_cast<std::uint32_t>(ptx::bytes_of(type));
+    if ((type == Type::pred) != (ptx::type_of(which) == Type::pred) ||
+        (size != 0 && size != 2 && size != 4 && size != 8))
       return tl::unexpected(unsupported(instruction, "a special register is 32 or 64 bits wide"));
     const bool clock =
         which == Special::clock || which == Special::clock_hi || which == Special::clock64;
@@ -343,7 +346,7 @@ private:
     const auto found = specials_.find(key);
     if (found != specials_.end())
       return found->second;
-    const std::uint32_t slot = temporary(size);
+    const std::uint32_t slot = size == 0 ? predicate_slot() : temporary(size);
     code_.specials.push_back({slot, size, which});
     specials_[key] = slot;
     return slot;
@@ -362,7 +365,10 @@ private:
         Operand offset;
         offset.kind = Operand::Kind::integer;
         offset.bits = variable->offset + static_cast<std::uint64_t>(operand.offset);
-        return constant(instruction, offset, size == 4 ? Type::u32 : Type::u64);
+        auto slot = constant(instruction, offset, size == 4 ? Type::u32 : Type::u64);
+        if (slot)
+          code_.symbol_slots[{operand.name, operand.offset, size}] = *slot;
+        return slot;
       }
       wanted.kind = variable->local ? Code::SymbolKind::local : Code::SymbolKind::param;
       wanted.addend += variable->offset;
@@ -376,16 +382,22 @@ private:
       Operand handle;
       handle.kind = Operand::Kind::integer;
       handle.bits = kFunctionWindow + *called;
-      return constant(instruction, handle, Type::u64);
+      auto slot = constant(instruction, handle, Type::u64);
+      if (slot)
+        code_.symbol_slots[{operand.name, operand.offset, size}] = *slot;
+      return slot;
     } else {
       return tl::unexpected(
           unsupported(instruction, fmt::format("unknown name '{}'", operand.name)));
     }
     const auto key = std::tuple(wanted.kind, wanted.symbol, wanted.addend, size);
     const auto found = symbols_.find(key);
-    if (found != symbols_.end())
+    if (found != symbols_.end()) {
+      code_.symbol_slots[{operand.name, operand.offset, size}] = found->second;
       return found->second;
+    }
     wanted.offset = temporary(size);
+    code_.symbol_slots[{operand.name, operand.offset, size}] = wanted.offset;
     code_.symbols.push_back(wanted);
     symbols_[key] = wanted.offset;
     return wanted.offset;
@@ -427,6 +439,10 @@ std::uint32_t access_bytes(const ptx::Instruction& instruction) {
   case Opcode::wmma_store:
     return static_cast<std::uint32_t>(std::max(ptx::bytes_of(instruction.type()), 1));
   case Opcode::cp_async: return 4;
+  case Opcode::cp_async_bulk_tensor:
+  case Opcode::cp_reduce_async_bulk_tensor: return 2; // see bulk_memory.cpp for single bytes
+  case Opcode::cp_reduce_async_bulk:
+    return static_cast<std::uint32_t>(ptx::bytes_of(instruction.type()));
   default: return 0;
   }
 }
@@ -443,11 +459,13 @@ const ptx::Instruction& Program::instruction_of(std::uint32_t tag, const Code** 
   return owner.function->instructions[tag - owner.first_tag];
 }
 
-Result<std::shared_ptr<const Program>> lower(ptx::Module module, const std::string& file) {
+Result<std::shared_ptr<const Program>> lower(ptx::Module module, const std::string& file,
+                                             std::string text_hash) {
   static std::atomic<std::uint64_t> next_id = 0;
   auto program = std::make_shared<Program>();
   program->id = ++next_id;
   program->file = file;
+  program->text_hash = std::move(text_hash);
   program->module = std::move(module);
 
   auto add_variable = [&](const ptx::Variable& variable) {
@@ -480,15 +498,19 @@ Result<std::shared_ptr<const Program>> lower(ptx::Module module, const std::stri
       if (const std::uint32_t bytes = access_bytes(instruction); bytes != 0)
         program->granule = std::min(program->granule, bytes);
   }
+  for (const auto& [other, function] : program->module.aliases)
+    program->function_of[other] = program->function_of.at(function);
   for (std::uint32_t i = 0; i < program->codes.size(); ++i)
-    if (!program->module.functions[i].is_declaration)
+    if (!program->module.functions[i].is_declaration) {
       KERNEVO_CHECK(FunctionLowering(*program, layouts, i).run());
+      note_order(program->codes[i]);
+    }
   return program;
 }
 
 Result<std::shared_ptr<const Program>> load_program(std::string_view ptx, const std::string& file) {
   KERNEVO_TRY(module, ptx::parse(ptx, file));
-  return lower(std::move(module), file);
+  return lower(std::move(module), file, sha256_hex(ptx));
 }
 
 } // namespace kernevo::vgpu

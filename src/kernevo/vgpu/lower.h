@@ -12,9 +12,10 @@
 
 namespace kernevo::vgpu {
 
-struct Program {
+struct Program : std::enable_shared_from_this<Program> {
   std::uint64_t id = 0; // unique in the process: a machine keeps module variables by it
   std::string file;
+  std::string text_hash; // of the module's text; empty when it was not made from text
   ptx::Module module;
   std::vector<Code> codes; // by function; a declaration has no ops
   // Every .global, .const and .shared variable of the module and of its functions.
@@ -46,6 +47,7 @@ std::string full_name(const std::string& mangled);
 std::string plain_variable_name(const std::string& mangled);
 
 // Lowers one parsed module.
-Result<std::shared_ptr<const Program>> lower(ptx::Module module, const std::string& file);
+Result<std::shared_ptr<const Program>> lower(ptx::Module module, const std::string& file,
+                                             std::string text_hash = "");
 
 } // namespace kernevo::vgpu

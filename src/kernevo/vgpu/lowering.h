@@ -44,6 +44,8 @@ public:
     return carry_flags_;
   }
 
+  std::uint32_t carry_slot() const { return carry_flags_; } // kNone: not used
+
   // Keeps a detail record alive as long as the code.
   virtual const Detail* keep(std::unique_ptr<Detail> detail) = 0;
 
@@ -88,8 +90,13 @@ std::span<const FamilyEntry> move_families();    // mov, cvt, cvta, isspacep
 std::span<const FamilyEntry> memory_families();  // ld, st, prefetch, fences
 std::span<const FamilyEntry> atomic_families();  // atom, red
 std::span<const FamilyEntry> async_families();   // cp.async, mbarrier
+std::span<const FamilyEntry> bulk_families();    // cp.async.bulk, tensor copies, tensormap
+std::span<const FamilyEntry> cluster_families(); // barrier.cluster, mapa, getctarank
 std::span<const FamilyEntry> warp_families(); // shfl, vote, match, redux, activemask, bar.warp.sync
-std::span<const FamilyEntry> matrix_families(); // mma, wmma, ldmatrix, movmatrix
+std::span<const FamilyEntry> texture_families(); // tex, tld4, txq, suq, istypep
+std::span<const FamilyEntry> surface_families(); // suld, sust, sured
+std::span<const FamilyEntry> stack_families();   // alloca, stacksave, stackrestore
+std::span<const FamilyEntry> matrix_families();  // mma, wmma, ldmatrix, movmatrix
 std::span<const FamilyEntry>
 control_families(); // bra, call, ret, exit, bar, barrier, trap, nanosleep
 } // namespace ops

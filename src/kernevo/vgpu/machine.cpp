@@ -1,5 +1,6 @@
 #include "kernevo/vgpu/machine.h"
 
+#include "kernevo/ptx/target.h"
 #include "kernevo/vgpu/address_windows.h"
 #include "kernevo/vgpu/launch.h"
 
@@ -76,6 +77,33 @@ std::optional<std::uint64_t> prepare_grid_barrier(LaunchState& launch) {
   return launch.grid_workspace;
 }
 
+// Tiles of more than a warp (cooperative groups) meet in shared memory that the system lends them.
+// It stands behind the kernel's own and does not count against its limit.
+void reserve_shared(LaunchState& launch) {
+  constexpr std::uint64_t alignment = 128;
+  for (const std::uint32_t function : reachable_functions(*launch.program, launch.kernel->index))
+    for (const Code::SpecialSlot& slot : launch.program->codes[function].specials)
+      launch.uses_reserved_shared =
+          launch.uses_reserved_shared || (slot.special >= ptx::Special::reserved_smem_begin &&
+                                          slot.special <= ptx::Special::reserved_smem_second);
+  if (!launch.uses_reserved_shared)
+    return;
+  launch.reserved_shared = (launch.shared_bytes + alignment - 1) / alignment * alignment;
+  launch.shared_bytes = launch.reserved_shared + kReservedShared;
+}
+
+// The launch's cluster, or the one the kernel was compiled for.
+void choose_cluster(LaunchState& launch) {
+  const auto& required = launch.kernel->function->required_cluster;
+  const bool given = launch.config->cluster != std::array<std::uint32_t, 3>{1, 1, 1};
+  launch.explicit_cluster = given || required.has_value();
+  launch.cluster = given ? launch.config->cluster : required.value_or(launch.config->cluster);
+  // Sizes that check_limits() will refuse need not be counted.
+  const std::uint64_t blocks =
+      std::uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2];
+  launch.cluster_blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(blocks, 1U << 30U));
+}
+
 } // namespace
 
 struct Machine::State {
@@ -86,7 +114,24 @@ struct Machine::State {
   Gpu gpu;
   MachineOptions options;
   Memory memory;
+  TextureTable textures;
   std::map<std::uint64_t, Instance> instances; // by Program::id
+
+  // The program's variables, made on first use.
+  Result<const Instance*> instance(const Program& program) {
+    const auto found = instances.find(program.id);
+    if (found != instances.end())
+      return &found->second;
+    KERNEVO_TRY(made, instantiate(memory, program));
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const ptx::Variable& variable = *program.variables[i];
+      if (variable.reference != ptx::Variable::Reference::sampler)
+        continue;
+      KERNEVO_TRY(handle, textures.add_sampler(declared_sampler(variable)));
+      std::memcpy(memory.find(made[i])->storage.data(), &handle, sizeof handle);
+    }
+    return &instances.emplace(program.id, std::move(made)).first->second;
+  }
 };
 
 Machine::Machine(Gpu gpu, MachineOptions options)
@@ -107,7 +152,25 @@ Result<DevicePointer> Machine::adopt(std::span<std::byte> storage, const std::st
   return allocation->base;
 }
 
+Result<std::uint64_t> Machine::create_texture(const TextureDescription& description) {
+  return state_->textures.add_texture(description, state_->memory);
+}
+
+Result<std::uint64_t> Machine::create_surface(const ImageDescription& image) {
+  return state_->textures.add_surface(image, state_->memory);
+}
+
+Result<std::uint64_t> Machine::create_sampler(const SamplerDescription& sampler) {
+  return state_->textures.add_sampler(sampler);
+}
+
+bool Machine::destroy_texture(std::uint64_t handle) {
+  return state_->textures.remove(handle);
+}
+
 void Machine::free(DevicePointer pointer) {
+  if (const Allocation* found = state_->memory.find(pointer))
+    state_->textures.forget_memory(found->base, found->end());
   state_->memory.free(pointer);
 }
 
@@ -129,21 +192,30 @@ const Gpu& Machine::gpu() const {
   return state_->gpu;
 }
 
+Result<DevicePointer> Machine::variable(const Program& program, const std::string& name) {
+  KERNEVO_TRY(instance, state_->instance(program));
+  const auto found = program.variable_of.find(name);
+  if (found == program.variable_of.end() || (*instance)[found->second] == 0)
+    return fail(ErrorCode::input,
+                fmt::format("'{}' is no .global or .const variable of {}", name, program.file));
+  return (*instance)[found->second];
+}
+
 LaunchResult Machine::launch(const Program& program, const LaunchConfig& config) {
   const auto info = find_kernel(program, config.kernel);
   if (!info)
     return refused(FindingKind::unknown_kernel, config.kernel, format_error(info.error()));
+  if (const auto target = ptx::parse_target(program.module.target))
+    if (const auto problem = ptx::why_not_on(*target, state_->gpu))
+      return refused(FindingKind::invalid_ptx, info->demangled,
+                     fmt::format("{}:{}: {}", program.file, program.module.target_line, *problem));
   if (config.parameters.size() != info->parameter_bytes)
     return refused(FindingKind::bad_argument, info->demangled,
                    fmt::format("{} takes {} bytes of parameters, {} were given", info->demangled,
                                info->parameter_bytes, config.parameters.size()));
-  auto instance = state_->instances.find(program.id);
-  if (instance == state_->instances.end()) {
-    auto made = instantiate(state_->memory, program);
-    if (!made)
-      return refused(FindingKind::memory_limit, info->demangled, format_error(made.error()));
-    instance = state_->instances.emplace(program.id, std::move(*made)).first;
-  }
+  const auto instance = state_->instance(program);
+  if (!instance)
+    return refused(FindingKind::memory_limit, info->demangled, format_error(instance.error()));
 
   LaunchState launch;
   launch.program = &program;
@@ -153,9 +225,10 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
   launch.gpu = &state_->gpu;
   launch.options = &state_->options;
   launch.memory = &state_->memory;
+  launch.textures = &state_->textures;
   launch.sanitize = state_->options.sanitize;
   launch.parameters = config.parameters;
-  launch.addresses = instance->second;
+  launch.addresses = **instance;
   // 64-bit products of extents that check_limits() has yet to see cannot overflow into a small
   // count.
   const std::uint64_t threads = std::uint64_t{config.block[0]} * config.block[1] * config.block[2];
@@ -163,6 +236,7 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
       static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, 1U << 30U));
   launch.warps_per_block = (launch.threads_per_block + kWarpSize - 1) / kWarpSize;
   launch.grid_blocks = std::uint64_t{config.grid[0]} * config.grid[1] * config.grid[2];
+  choose_cluster(launch);
   launch.shared = lay_out_shared(program, launch.kernel->index);
   launch.shared_bytes = config.dynamic_shared == 0
                             ? launch.shared.static_bytes
@@ -171,12 +245,19 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
   result.fault = check_limits(launch);
   if (result.fault)
     return result;
+  reserve_shared(launch);
   launch.images.resize(program.codes.size());
   for (const std::uint32_t function : reachable_functions(program, launch.kernel->index))
     launch.images[function] = frame_image(launch, program.codes[function]);
   if (launch.sanitize)
     launch.races =
         std::make_unique<RaceDetector>(launch.grid_blocks, launch.warps_per_block, program.granule);
+  // Compiled code knows neither the sanitizer nor the shared memory of other blocks.
+  if (!launch.sanitize && launch.cluster_blocks == 1 && state_->options.tier != Tier::interpreter)
+    launch.tier = std::make_unique<TierHandle>(TierHandle::Launch{
+        program.shared_from_this(), launch.kernel->index, analysis::lane_facts(config.block),
+        state_->options.tier, state_->options.count_memory,
+        config.only_blocks.empty() ? launch.grid_blocks : config.only_blocks.size()});
   launch.started = std::chrono::steady_clock::now();
 
   const auto workspace = prepare_grid_barrier(launch);
@@ -192,7 +273,8 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
   result.fault = launch.suspicion && !cause ? std::move(launch.suspicion) : std::move(launch.fault);
   result.printed = std::move(launch.printed);
   result.output_flood = launch.output_flood;
-  result.statistics = {launch.blocks_run, launch.executed, launch.threads_executed};
+  result.statistics = {launch.blocks_run, launch.executed, launch.threads_executed,
+                       launch.compiled_instructions, launch.memory_counters};
   return result;
 }
 

@@ -3,9 +3,12 @@
 // checked.
 #pragma once
 
+#include "kernevo/base/lazy_pages.h"
 #include "kernevo/base/result.h"
 #include "kernevo/model/finding.h"
 #include "kernevo/model/gpu.h"
+#include "kernevo/vgpu/memory_counters.h"
+#include "kernevo/vgpu/texture.h"
 
 #include <array>
 #include <cstddef>
@@ -47,6 +50,12 @@ struct AllocationOptions {
   bool read_only = false; // a store to it is a fault
   bool initialized =
       true; // false: reading a byte before it was written is a fault (sanitizer mode)
+  // adopt() only. The content of each page, made when a kernel first touches it; without it an
+  // uninitialised allocation is poisoned at once. Kernels may touch `fill_limit` bytes of it.
+  LazyPages::Fill fill = nullptr;
+  std::uint64_t fill_limit = ~std::uint64_t{0};
+  // adopt() only. Zeroed memory of the same size for the written() flags.
+  std::span<std::byte> written = {};
 };
 
 struct LaunchConfig {
@@ -55,6 +64,9 @@ struct LaunchConfig {
   std::array<std::uint32_t, 3> block = {1, 1, 1};
   std::uint32_t dynamic_shared = 0;
   bool cooperative = false;
+  // Blocks per cluster. A kernel compiled for a cluster size (__cluster_dims__) brings its own.
+  std::array<std::uint32_t, 3> cluster = {1, 1, 1};
+  bool nonportable_cluster = false;        // more than 8 blocks a cluster are allowed
   std::vector<std::byte> parameters;       // the parameter buffer, laid out as KernelInfo says
   std::optional<int> registers_per_thread; // from ptxas, to enforce registers x threads
   // Run only these blocks (linear index x + y*gx + z*gx*gy), in this order. Empty = all.
@@ -65,6 +77,8 @@ struct LaunchStatistics {
   std::uint64_t blocks_run = 0;
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
+  std::uint64_t compiled_instructions = 0; // of the warp instructions: those of compiled code
+  MemoryCounters memory;                   // MachineOptions::count_memory
 };
 
 struct LaunchResult {
@@ -74,6 +88,17 @@ struct LaunchResult {
   LaunchStatistics statistics;
 };
 
+// Which block, warp and lane goes first is nobody's promise. Shuffled, a seed decides it: a result
+// that changes depends on order.
+enum class BlockOrder : std::uint8_t { in_order, shuffled };
+
+// Who executes: the interpreter, and compiled code beside it where that pays, or one of them.
+enum class Tier : std::uint8_t {
+  automatic,
+  interpreter,
+  compiled, // compiles before the launch starts, whatever it costs
+};
+
 struct MachineOptions {
   bool sanitize = false; // initialisation and race detection (bounds and alignment are always on)
   int cores = 0;         // 0 = all; sanitize implies 1
@@ -81,6 +106,13 @@ struct MachineOptions {
   std::uint64_t memory_limit = std::uint64_t{16} << 30U; // of all allocations
   std::size_t print_limit = 1U << 20U;
   double seconds = 0; // wall-clock limit of a launch; 0 = none
+  BlockOrder order = BlockOrder::in_order;
+  std::uint64_t order_seed = 0; // of the shuffled order
+  // Atomics whose order shows take effect in the order of blocks, whatever the number of cores.
+  // False: as they come, as on a real GPU.
+  bool deterministic = true;
+  Tier tier = Tier::automatic; // sanitize implies the interpreter
+  bool count_memory = false;   // LaunchStatistics::memory
 };
 
 class Machine {
@@ -100,8 +132,19 @@ public:
   void free(DevicePointer pointer);
   std::span<std::byte> bytes(DevicePointer pointer); // the whole allocation's storage
   // One flag per byte: written by a kernel since allocation. Only in sanitizer mode or when the
-  // allocation was made with initialized = false.
+  // allocation was made with initialized = false or with memory for them.
   std::span<const std::uint8_t> written(DevicePointer pointer) const;
+
+  // Where a module variable (.global or .const) of the program lives in this machine; it keeps its
+  // content from launch to launch.
+  Result<DevicePointer> variable(const Program& program, const std::string& name);
+
+  // Textures, surfaces and samplers on memory of this machine: handles to pass as 64-bit arguments.
+  // A .texref or .surfref variable is bound by writing the handle where variable() says.
+  Result<std::uint64_t> create_texture(const TextureDescription& description);
+  Result<std::uint64_t> create_surface(const ImageDescription& image);
+  Result<std::uint64_t> create_sampler(const SamplerDescription& sampler);
+  bool destroy_texture(std::uint64_t handle); // any of the three; false when it is none
 
   LaunchResult launch(const Program& program, const LaunchConfig& config);
 

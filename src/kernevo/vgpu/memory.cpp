@@ -19,6 +19,11 @@ constexpr std::uint64_t kHeapGap = 64;
 // Every bit set: a NaN in all floating formats, -1 as an integer.
 constexpr int kPoison = 0xFF;
 
+// Against the limit. What is made on first touch has a limit of its own.
+std::uint64_t charge(const Allocation& allocation) {
+  return allocation.pages == nullptr ? allocation.bytes : 0;
+}
+
 std::uint64_t address_of(const std::byte* pointer) {
   return reinterpret_cast<std::uint64_t>(pointer); // NOLINT
 }
@@ -132,8 +137,13 @@ Result<Allocation*> Memory::adopt(std::span<std::byte> storage, const std::strin
     if (allocation->base < other->end() && other->base < allocation->end())
       return fail(ErrorCode::input,
                   fmt::format("the storage of '{}' overlaps that of '{}'", name, other->name));
-  if (!options.initialized && !storage.empty())
+  if (options.fill)
+    allocation->pages =
+        std::make_unique<LazyPages>(storage, std::move(options.fill), options.fill_limit);
+  else if (!options.initialized && !storage.empty())
     std::memset(storage.data(), kPoison, storage.size());
+  if (!options.written.empty())
+    allocation->written = reinterpret_cast<std::uint8_t*>(options.written.data()); // NOLINT
   return insert(std::move(allocation), options);
 }
 
@@ -141,12 +151,12 @@ Result<Allocation*> Memory::insert(std::unique_ptr<Allocation> allocation,
                                    AllocationOptions options) {
   allocation->read_only = options.read_only;
   allocation->initialized = options.initialized;
-  if (!options.initialized || sanitize_) {
+  if (allocation->written == nullptr && (!options.initialized || sanitize_)) {
     KERNEVO_TRY(flags, Mapping::create(allocation->bytes));
     allocation->flags = std::move(flags);
     allocation->written = reinterpret_cast<std::uint8_t*>(allocation->flags.data()); // NOLINT
   }
-  used_ += allocation->bytes;
+  used_ += charge(*allocation);
   const auto place =
       std::lower_bound(sorted_.begin(), sorted_.end(), allocation->base,
                        [](const auto& item, std::uint64_t base) { return item->base < base; });
@@ -158,7 +168,7 @@ bool Memory::free(std::uint64_t base) {
                                   [&](const auto& item) { return item->base == base; });
   if (place == sorted_.end())
     return false;
-  used_ -= (*place)->bytes;
+  used_ -= charge(**place);
   sorted_.erase(place);
   return true;
 }

@@ -46,6 +46,8 @@ struct Allocation {
   Mapping storage;                 // empty when adopted
   Mapping flags;                   // behind `written`
   std::uint8_t* written = nullptr; // one flag per byte, or null when nobody asks
+  // Content made on first touch: no access before pages->need(), or null.
+  std::unique_ptr<LazyPages> pages;
 
   std::uint64_t end() const { return base + bytes; }
   // [first, last); a wrapped-around interval is never covered.

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace kernevo::vgpu {
@@ -107,6 +108,16 @@ struct Code {
   std::vector<FramePart> parameters; // of a .func
   std::vector<FramePart> returns;
 
+  // How the front end's names map to the frame: registers by RegisterId, and the first op of each
+  // instruction (one more entry for the end).
+  std::vector<std::uint32_t> register_slots;
+  std::vector<std::uint32_t> first_op;
+  // Slot of a name used as a value: (name, offset, bytes per lane).
+  std::map<std::tuple<std::string, std::int64_t, std::uint32_t>, std::uint32_t> symbol_slots;
+
+  // Register slots that some path reads before it writes them: they start as zero.
+  std::vector<FramePart> read_unset;
+
   std::uint32_t index = 0;       // of the function in the module
   std::uint32_t first_tag = 0;   // race-detector tag of instruction 0
   std::uint32_t local_bytes = 0; // per lane: .param variables, then .local variables
@@ -114,6 +125,8 @@ struct Code {
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> callees; // functions it may call directly or takes the address of
   bool indirect_calls = false;
+  bool ordered = false; // it acts on global memory in ways that depend on the order of blocks
+  bool polls = false;   // it may wait for other blocks in a loop
   std::vector<std::uint32_t> shared_variables; // indices into Program::variables
 };
 

@@ -1,5 +1,6 @@
 // The one door to memory: address -> host pointer, after every check.
 #include "kernevo/vgpu/address_windows.h"
+#include "kernevo/vgpu/cluster.h"
 #include "kernevo/vgpu/launch.h"
 
 #include <algorithm>
@@ -140,10 +141,47 @@ std::pair<std::string, std::uint64_t> shared_variable_at(const LaunchState& laun
   return best;
 }
 
+// Whose shared memory is meant. Null after a fault.
+BlockState* owner_of(const Check& check, std::uint64_t& offset) {
+  BlockState& own = *check.warp.block;
+  offset = check.address;
+  if (own.cluster == nullptr)
+    return &own;
+  const SharedPlace place = locate_shared(own, check.address);
+  offset = place.offset;
+  if (!check.access.cluster) {
+    if (place.rank == 0 || place.block == &own)
+      return &own;
+    check.fault(FindingKind::out_of_bounds,
+                fmt::format("{} at shared address {:#x}, which is not in the block's own shared "
+                            "memory (that of others is .shared::cluster)",
+                            check.what(), check.address));
+    return nullptr;
+  }
+  if (place.block == nullptr) {
+    check.fault(FindingKind::out_of_bounds,
+                fmt::format("{} in the shared memory of the block of rank {}, the cluster has {} "
+                            "blocks",
+                            check.what(), place.rank, own.cluster->blocks.size()));
+    return nullptr;
+  }
+  if (place.block->live_warps == 0) {
+    check.fault(FindingKind::out_of_bounds,
+                fmt::format("{} in the shared memory of the block of rank {}, which has exited: "
+                            "synchronise the cluster before a block leaves",
+                            check.what(), place.rank));
+    return nullptr;
+  }
+  return place.block;
+}
+
 std::byte* resolve_shared(const Check& check, const std::byte* new_bytes) {
   WarpState& warp = check.warp;
-  BlockState& block = *warp.block;
-  const std::uint64_t offset = check.address;
+  std::uint64_t offset = 0;
+  BlockState* const owner = owner_of(check, offset);
+  if (owner == nullptr)
+    return nullptr;
+  BlockState& block = *owner;
   const std::uint32_t size = check.access.size;
   if (offset > block.shared_bytes || size > block.shared_bytes - offset) {
     const auto [name, start] =
@@ -162,8 +200,14 @@ std::byte* resolve_shared(const Check& check, const std::byte* new_bytes) {
   std::uint8_t* flags = block.shared_written.data() + offset;
   // A race comes first: it is why the bytes may not be there yet.
   const bool same = same_value(check, pointer, new_bytes);
-  if (auto race = warp.launch->races->shared_access(check.actor(), offset, size, check.touch(),
-                                                    check.access.strong, same)) {
+  RaceDetector& races = *warp.launch->races;
+  if (auto race =
+          block.cluster == nullptr
+              ? races.shared_access(check.actor(), offset, size, check.touch(), check.access.strong,
+                                    same)
+              : races.cluster_access(check.actor(), static_cast<std::uint32_t>(block.number),
+                                     shared_region(block), block.shared_bytes, offset, size,
+                                     check.touch(), check.access.strong, same)) {
     const auto [name, start] = shared_variable_at(*warp.launch, race->offset);
     race->offset -= start;
     return report_race(check, *race, name, true);
@@ -266,6 +310,11 @@ std::byte* resolve_global(const Check& check, const std::byte* new_bytes) {
         fmt::format("{} ({} bytes past its end)", hit->name, offset + size - hit->bytes));
   if (!check.aligned())
     return nullptr;
+  if (hit->pages != nullptr && !hit->pages->need(offset, size))
+    return check.fault(FindingKind::memory_limit,
+                       fmt::format("the blocks that run touch more than {} bytes of {}",
+                                   hit->pages->filled(), hit->name),
+                       hit->name);
   std::byte* pointer = host(address);
   const bool writes = check.access.kind != AccessKind::load;
   if (writes && hit->read_only)
@@ -297,7 +346,8 @@ std::byte* resolve_global(const Check& check, const std::byte* new_bytes) {
 
 std::byte* resolve_local(const Check& check, std::uint64_t offset) {
   const Frame& frame = *check.warp.current;
-  const std::uint64_t end = frame.local_base + frame.code->local_bytes;
+  const std::uint64_t end =
+      std::uint64_t{frame.local_base} + frame.code->local_bytes + frame.dynamic_bytes;
   if (offset > end || check.access.size > end - offset)
     return check.fault(FindingKind::out_of_bounds,
                        fmt::format("{} at {} address {}, the thread has {} bytes of it",
@@ -327,9 +377,10 @@ std::byte* resolve_param(const Check& check) {
 
 } // namespace
 
-std::byte* resolve(Warp& warp, const Op& op, int lane, std::uint64_t address, const Access& access,
+std::byte* resolve(Warp& warp, const Op& op, int lane, std::uint64_t address, const Access& given,
                    const std::byte* new_bytes) {
-  Space space = access.space;
+  Space space = given.space;
+  Access access = given;
   if (space == Space::generic) {
     space = Space::global;
     for (const Space windowed : {Space::shared, Space::local, Space::param})
@@ -337,6 +388,7 @@ std::byte* resolve(Warp& warp, const Op& op, int lane, std::uint64_t address, co
         space = windowed;
         address = from_generic(address, windowed);
       }
+    access.cluster = true;
   }
   WarpState& state = state_of(warp);
   if (access.strong && access.kind != AccessKind::store)

@@ -190,6 +190,8 @@ std::optional<std::string> print_lane(WarpState& warp, const Op& op, const CallD
 
 void print(WarpState& warp, const Op& op, const CallDetail& call, LaneMask active) {
   LaunchState& launch = *warp.launch;
+  if (!await_turn(warp))
+    return;
   for_each_lane(active, [&](int lane) {
     if (warp.faulted)
       return;

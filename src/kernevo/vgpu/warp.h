@@ -48,6 +48,7 @@ struct Access {
   bool strong = false; // volatile, relaxed, acquire, release, atomic: never a data race by itself
   std::uint32_t size = 4;
   bool overwrites = false; // an exchange: what was there before does not matter
+  bool cluster = false;    // .shared::cluster: may name the memory of another block of the cluster
 };
 
 // The one door to memory for every instruction: translates the lane's address in the given space to

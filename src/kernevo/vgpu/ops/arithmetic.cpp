@@ -155,13 +155,6 @@ template <class T> Handler integer_form(const Instruction& instruction) {
   }
 }
 
-template <bool Maximum, bool Relu> std::int16_t extremum_s16(std::uint16_t a, std::uint16_t b) {
-  const auto x = static_cast<std::int16_t>(a);
-  const auto y = static_cast<std::int16_t>(b);
-  const std::int16_t chosen = Maximum ? semantics::maximum(x, y) : semantics::minimum(x, y);
-  return Relu && chosen < 0 ? std::int16_t{0} : chosen;
-}
-
 Handler packed_form(const Instruction& instruction) {
   namespace sem = semantics;
   const bool is_signed = instruction.type() == Type::s16x2;
@@ -172,13 +165,13 @@ Handler packed_form(const Instruction& instruction) {
   case Opcode::min_:
     if (!is_signed)
       return lanes_of<&sem::halves_binary<&sem::minimum<std::uint16_t>>>();
-    return relu ? lanes_of<&sem::halves_binary<&extremum_s16<false, true>>>()
-                : lanes_of<&sem::halves_binary<&extremum_s16<false, false>>>();
+    return relu ? lanes_of<&sem::halves_binary<&sem::extremum_s16<false, true>>>()
+                : lanes_of<&sem::halves_binary<&sem::extremum_s16<false, false>>>();
   case Opcode::max_:
     if (!is_signed)
       return lanes_of<&sem::halves_binary<&sem::maximum<std::uint16_t>>>();
-    return relu ? lanes_of<&sem::halves_binary<&extremum_s16<true, true>>>()
-                : lanes_of<&sem::halves_binary<&extremum_s16<true, false>>>();
+    return relu ? lanes_of<&sem::halves_binary<&sem::extremum_s16<true, true>>>()
+                : lanes_of<&sem::halves_binary<&sem::extremum_s16<true, false>>>();
   default: return nullptr;
   }
 }

@@ -16,5 +16,7 @@ Handler float_extremum(const ptx::Instruction& instruction);
 Result<void> lower_carry(Lowering& lowering, const ptx::Instruction& instruction);
 // vadd2, vadd4 and their kin (integer_video.cpp).
 Result<void> lower_video(Lowering& lowering, const ptx::Instruction& instruction);
+// vadd, vmad, vset and their kin.
+Result<void> lower_scalar_video(Lowering& lowering, const ptx::Instruction& instruction);
 
 } // namespace kernevo::vgpu::ops

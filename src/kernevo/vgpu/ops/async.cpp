@@ -106,7 +106,10 @@ void run_copy(const Op& op, Warp& base, LaneMask active) {
     copy.lane = static_cast<std::uint8_t>(lane);
     copy.size = static_cast<std::uint8_t>(detail.size);
     copy.group = warp.open_group[static_cast<std::size_t>(lane)];
+    // Its own shared memory, with or without the block's rank in the address.
     copy.shared_offset = lane_address(warp, detail.to, lane);
+    if (copy.shared_offset >= warp.block->shared_base)
+      copy.shared_offset -= warp.block->shared_base;
     copy.op = &op;
     std::uint32_t bytes = detail.size;
     if (detail.source_size != kNone)

@@ -1,6 +1,6 @@
 // mbarrier objects: counted arrivals in phases. An arrival publishes what its warp did, a
 // successful wait takes it, which is what the race detector learns.
-#include "kernevo/vgpu/block.h"
+#include "kernevo/vgpu/cluster.h"
 #include "kernevo/vgpu/launch.h"
 #include "kernevo/vgpu/ops/address.h"
 #include "kernevo/vgpu/ops/async_barrier_word.h"
@@ -24,19 +24,22 @@ using ptx::Type;
 struct BarrierDetail : Detail {
   AddressOperand at;
   ptx::Space space = ptx::Space::generic;
+  bool cluster = false;        // .shared::cluster
   std::uint32_t state = kNone; // arrive: where the state goes; wait: where it comes from
-  std::uint32_t count = kNone; // slot of the count or of the bytes; kNone = 1
+  std::uint32_t count = kNone; // slot of the count or of the bytes; kNone = `fixed`
+  std::uint32_t fixed = 1;
   Opcode opcode = Opcode::mbarrier_arrive;
   bool expect_tx = false;
   bool no_increment = false;
+  bool no_complete = false;
   bool parity = false;
 };
 
 // The barrier's word, checked to be an initialised object; null after a fault.
 std::byte* barrier_at(Warp& warp, const Op& op, const BarrierDetail& detail, int lane,
-                      BarrierWord& barrier, std::uint64_t& word) {
-  const Access access{detail.space, AccessKind::atomic, true, 8};
-  std::byte* memory = resolve(warp, op, lane, lane_address(warp, detail.at, lane), access);
+                      std::uint64_t address, BarrierWord& barrier, std::uint64_t& word) {
+  const Access access{detail.space, AccessKind::atomic, true, 8, false, detail.cluster};
+  std::byte* memory = resolve(warp, op, lane, address, access);
   if (memory == nullptr)
     return nullptr;
   std::memcpy(&word, memory, sizeof word);
@@ -49,20 +52,46 @@ std::byte* barrier_at(Warp& warp, const Op& op, const BarrierDetail& detail, int
   return memory;
 }
 
-std::uint64_t object_of(Warp& warp, const std::byte* memory) {
-  return static_cast<std::uint64_t>(memory - warp.block->shared);
-}
+// Where an object stands, for the race detector.
+struct Object {
+  RaceDetector* races = nullptr;
+  std::uint32_t block = 0;
+  std::uint32_t warp = 0;
+  bool shared_by_cluster = false;
+  std::uint64_t region = 0;
+  std::uint64_t offset = 0;
+};
 
-void publish(Warp& warp, const std::byte* memory) {
-  if (RaceDetector* races = state_of(warp).launch->races.get())
-    races->release(static_cast<std::uint32_t>(warp.block->number),
-                   static_cast<std::uint32_t>(warp.index), object_of(warp, memory));
+Object object_at(Warp& warp, const std::byte* memory) {
+  const BlockState* owner = shared_owner(*warp.block, memory);
+  if (owner == nullptr)
+    return {};
+  return {state_of(warp).launch->races.get(),
+          static_cast<std::uint32_t>(warp.block->number),
+          static_cast<std::uint32_t>(warp.index),
+          owner->cluster != nullptr,
+          shared_region(*owner) + 1,
+          static_cast<std::uint64_t>(memory - owner->shared)};
 }
 
 void take(Warp& warp, const std::byte* memory) {
-  if (RaceDetector* races = state_of(warp).launch->races.get())
-    races->acquire(static_cast<std::uint32_t>(warp.block->number),
-                   static_cast<std::uint32_t>(warp.index), object_of(warp, memory));
+  const Object object = object_at(warp, memory);
+  if (object.races == nullptr)
+    return;
+  if (object.shared_by_cluster)
+    object.races->acquire_from_cluster(object.block, object.warp, object.region, object.offset);
+  else
+    object.races->acquire(object.block, object.warp, object.offset);
+}
+
+void publish(Warp& warp, const std::byte* memory) {
+  const Object object = object_at(warp, memory);
+  if (object.races == nullptr)
+    return;
+  if (object.shared_by_cluster)
+    object.races->release_to_cluster(object.block, object.warp, object.region, object.offset);
+  else
+    object.races->release(object.block, object.warp, object.offset);
 }
 
 void run_init(const Op& op, Warp& warp, LaneMask active) {
@@ -126,12 +155,20 @@ void run_arrive(const Op& op, Warp& warp, LaneMask active) {
     const int lane = __builtin_ctz(active);
     BarrierWord barrier;
     std::uint64_t word = 0;
-    std::byte* memory = barrier_at(warp, op, detail, lane, barrier, word);
+    std::byte* memory =
+        barrier_at(warp, op, detail, lane, lane_address(warp, detail.at, lane), barrier, word);
     if (memory == nullptr)
       return;
     const std::uint32_t amount =
-        detail.count == kNone ? 1 : warp.lanes<std::uint32_t>(detail.count)[lane];
+        detail.count == kNone ? detail.fixed : warp.lanes<std::uint32_t>(detail.count)[lane];
     const std::uint32_t pending = barrier.pending;
+    if (detail.no_complete && amount >= pending) {
+      warp.raise(FindingKind::bad_argument, op, lane,
+                 "an arrival marked .noComplete would complete the phase of the mbarrier (" +
+                     std::to_string(amount) + " arriving, " + std::to_string(pending) +
+                     " pending)");
+      return;
+    }
     if (!apply(detail, amount, barrier)) {
       warp.raise(FindingKind::bad_argument, op, lane,
                  "more threads arrive at the mbarrier than its phase waits for (" +
@@ -154,7 +191,8 @@ void run_wait(const Op& op, Warp& warp, LaneMask active) {
     const int lane = __builtin_ctz(left);
     BarrierWord barrier;
     std::uint64_t word = 0;
-    std::byte* memory = barrier_at(warp, op, detail, lane, barrier, word);
+    std::byte* memory =
+        barrier_at(warp, op, detail, lane, lane_address(warp, detail.at, lane), barrier, word);
     if (memory == nullptr)
       return;
     const std::uint32_t parity =
@@ -188,6 +226,7 @@ barrier_operand(Lowering& lowering, const ptx::Instruction& instruction, std::si
   auto detail = std::make_unique<BarrierDetail>();
   detail->opcode = instruction.opcode;
   detail->space = instruction.space;
+  detail->cluster = instruction.has(Mod::shared_cluster);
   KERNEVO_TRY(at, lower_address(lowering, instruction, instruction.operands[index]));
   detail->at = at;
   return detail;
@@ -219,6 +258,7 @@ Result<void> lower_mbarrier_arrive(Lowering& lowering, const ptx::Instruction& i
   KERNEVO_TRY(detail, barrier_operand(lowering, instruction, at));
   detail->expect_tx = instruction.has(Mod::expect_tx);
   detail->no_increment = instruction.has(Mod::noinc);
+  detail->no_complete = instruction.has(Mod::nocomplete);
   if (at == 1 && instruction.operands[0].kind != Operand::Kind::sink) {
     KERNEVO_TRY(state, lowering.destination(instruction, instruction.operands[0], Type::b64));
     detail->state = state;
@@ -256,6 +296,32 @@ Result<void> lower_mbarrier_pending_count(Lowering& lowering, const ptx::Instruc
   op.d = count;
   op.a = state;
   return {};
+}
+
+Result<void> lower_completion(Lowering& lowering, const ptx::Instruction& instruction,
+                              std::size_t index, std::uint32_t bytes) {
+  KERNEVO_TRY(detail, barrier_operand(lowering, instruction, index));
+  detail->opcode = Opcode::mbarrier_complete_tx;
+  detail->fixed = bytes;
+  lowering.emit(run_arrive, OpKind::memory).detail = lowering.keep(std::move(detail));
+  return {};
+}
+
+bool complete_transactions(Warp& warp, const Op& op, int lane, std::uint64_t address,
+                           const BarrierSpace& where, std::uint32_t bytes) {
+  BarrierDetail detail;
+  detail.space = where.space;
+  detail.cluster = where.cluster;
+  BarrierWord barrier;
+  std::uint64_t word = 0;
+  std::byte* memory = barrier_at(warp, op, detail, lane, address, barrier, word);
+  if (memory == nullptr)
+    return false;
+  barrier.complete_transactions(bytes);
+  publish(warp, memory);
+  const std::uint64_t updated = barrier.encode();
+  std::memcpy(memory, &updated, sizeof updated);
+  return true;
 }
 
 } // namespace kernevo::vgpu::ops

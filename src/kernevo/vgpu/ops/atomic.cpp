@@ -1,9 +1,11 @@
 // atom and red. Lanes act one after the other in ascending order; blocks on other cores are kept
-// out with host atomics.
+// out with host atomics, and by turns where their order would show (see order_dependence.h).
 #include "kernevo/base/small_floats.h"
+#include "kernevo/vgpu/cluster.h"
 #include "kernevo/vgpu/launch.h"
 #include "kernevo/vgpu/lowering.h"
 #include "kernevo/vgpu/ops/address.h"
+#include "kernevo/vgpu/ops/async_families.h"
 #include "kernevo/vgpu/ops/fence.h"
 
 #include <algorithm>
@@ -215,19 +217,32 @@ std::uint64_t read_lane(Warp& warp, std::uint32_t slot, std::uint32_t size, int 
   return bits;
 }
 
+// Removes the lane that acts next: the lowest, or any when the order is shuffled.
+int take_lane(WarpState& warp, LaneMask& rest) {
+  LaneMask chosen = rest;
+  if (warp.launch->options->order == BlockOrder::shuffled)
+    for (auto skip = warp.block->choose(static_cast<std::uint64_t>(std::popcount(rest))); skip > 0;
+         --skip)
+      chosen &= chosen - 1;
+  const int lane = std::countr_zero(chosen);
+  rest &= ~(LaneMask{1} << static_cast<unsigned>(lane));
+  return lane;
+}
+
 void run(const Op& op, Warp& base, LaneMask active) {
   const auto& detail = static_cast<const AtomicDetail&>(*op.detail);
   WarpState& warp = state_of(base);
   const bool polled_before = warp.strong_access;
-  const std::byte* shared = warp.block->shared;
-  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
+  for (LaneMask rest = active; rest != 0;) {
+    const int lane = take_lane(warp, rest);
     std::byte* cell =
         resolve(warp, op, lane, lane_address(warp, detail.address, lane), detail.access);
     if (cell == nullptr)
       return;
-    const bool in_shared = cell >= shared && cell < shared + warp.block->shared_bytes;
+    const bool in_shared = shared_owner(*warp.block, cell) != nullptr;
     const bool contended = warp.launch->contended && !in_shared;
+    if (contended && op.immediate == kOrdered && !await_turn(warp))
+      return;
     const Combine combine = in_shared ? detail.in_shared : detail.in_global;
     for (std::uint32_t i = 0; i < detail.elements; ++i, cell += detail.cell) {
       const std::uint64_t b = read_lane(warp, detail.b[i], detail.cell, lane);
@@ -258,8 +273,10 @@ void run_wide(const Op& op, Warp& base, LaneMask active) {
   auto lane_of = [&](std::uint32_t slot, int lane) {
     return base.frame + slot + bytes * static_cast<std::size_t>(lane);
   };
-  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
-    const int lane = __builtin_ctz(rest);
+  if (state_of(base).launch->contended && op.immediate == kOrdered && !await_turn(state_of(base)))
+    return;
+  for (LaneMask rest = active; rest != 0;) {
+    const int lane = take_lane(state_of(base), rest);
     std::byte* cell =
         resolve(base, op, lane, lane_address(base, detail.address, lane), detail.access);
     if (cell == nullptr)
@@ -308,6 +325,7 @@ Result<void> atomic(Lowering& lowering, const Instruction& instruction) {
   detail->access.space = instruction.space;
   detail->access.kind = AccessKind::atomic;
   detail->access.strong = true;
+  detail->access.cluster = instruction.has(Mod::shared_cluster);
   detail->access.overwrites = combine == exchange;
   detail->access.size = detail->cell * detail->elements;
   detail->results.fill(kNone);
@@ -327,12 +345,16 @@ Result<void> atomic(Lowering& lowering, const Instruction& instruction) {
   if (instruction.has(Mod::release) || instruction.has(Mod::acq_rel))
     lowering.emit(fence);
   Op& op = lowering.emit(bytes == 16 ? run_wide : run, OpKind::memory);
+  const std::uint32_t size = detail->access.size;
   op.detail = lowering.keep(std::move(detail));
+  if (instruction.has(Mod::complete_tx_bytes))
+    return lower_completion(lowering, instruction, at, size);
   return {};
 }
 
 constexpr std::array kFamilies = {FamilyEntry{Opcode::atom, atomic},
-                                  FamilyEntry{Opcode::red, atomic}};
+                                  FamilyEntry{Opcode::red, atomic},
+                                  FamilyEntry{Opcode::red_async, atomic}};
 
 } // namespace
 

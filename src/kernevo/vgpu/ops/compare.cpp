@@ -38,6 +38,14 @@ void complement_handler(const Op& op, Warp& warp, LaneMask active) {
   write_predicate(warp, op.d, truth, active);
   write_predicate(warp, op.c, ~truth, active);
 }
+// d = a and, where c is an operand, c = b. In one op: the guard may be the first of them.
+void halves_handler(const Op& op, Warp& warp, LaneMask active) {
+  const LaneMask low = warp.predicate(op.a);
+  const LaneMask high = warp.predicate(op.b);
+  write_predicate(warp, op.d, low, active);
+  if (op.c != kNone)
+    write_predicate(warp, op.c, high, active);
+}
 
 Handler combine_of(const Instruction& instruction) {
   if (instruction.has(Mod::and_))
@@ -115,17 +123,11 @@ Result<void> lower_setp(Lowering& lowering, const Instruction& instruction) {
       op.b = other;
     }
   }
-  const Handler copy = combine_handler<Mod::and_>;
-  Op& low = lowering.emit(copy);
-  low.d = first;
-  low.a = truth.low;
-  low.b = truth.low;
-  if (pair) {
-    Op& high = lowering.emit(copy);
-    high.d = second;
-    high.a = truth.high;
-    high.b = truth.high;
-  }
+  Op& op = lowering.emit(halves_handler);
+  op.d = first;
+  op.a = truth.low;
+  op.b = truth.high;
+  op.c = second;
   return {};
 }
 

@@ -182,6 +182,17 @@ Result<void> trapping(Lowering& lowering, const Instruction& /*instruction*/) {
   return {};
 }
 
+// More or fewer registers for a warp: nothing here runs short of them.
+Result<void> set_registers(Lowering& lowering, const Instruction& instruction) {
+  const std::uint64_t count = instruction.operands.at(0).bits;
+  if (count % 8 != 0 || count < 24 || count > 256)
+    return tl::unexpected(lowering.unsupported(
+        instruction,
+        fmt::format("{} registers, it must be a multiple of 8 from 24 to 256", count)));
+  lowering.emit(nothing);
+  return {};
+}
+
 constexpr std::array kFamilies = {
     FamilyEntry{Opcode::bra, branch},
     FamilyEntry{Opcode::brx_idx, indirect_branch},
@@ -192,6 +203,9 @@ constexpr std::array kFamilies = {
     FamilyEntry{Opcode::brkpt, trapping},
     FamilyEntry{Opcode::nanosleep, plain<OpKind::wait>},
     FamilyEntry{Opcode::pmevent, plain<OpKind::compute>},
+    FamilyEntry{Opcode::setmaxnreg, set_registers},
+    // Launches run one after the other, so what came before has always ended.
+    FamilyEntry{Opcode::griddepcontrol, plain<OpKind::compute>},
     FamilyEntry{Opcode::bar_sync, barrier},
     FamilyEntry{Opcode::bar_arrive, barrier},
     FamilyEntry{Opcode::bar_red, barrier},

@@ -24,10 +24,10 @@ template <class T> WithCarry<T> add_with_carry(T a, T b, bool carry) {
   const auto total = static_cast<T>(sum + static_cast<T>(carry));
   return {total, sum < a || total < sum};
 }
-template <class T> WithCarry<T> sub_with_borrow(T a, T b, bool borrow) {
-  const auto difference = static_cast<T>(a - b);
-  const auto total = static_cast<T>(difference - static_cast<T>(borrow));
-  return {total, a < b || difference < static_cast<T>(borrow)};
+// The hardware adds the complement, so its flag after a subtraction means "no borrow"; that shows
+// when an addition reads what a subtraction wrote.
+template <class T> WithCarry<T> sub_with_carry(T a, T b, bool carry) {
+  return add_with_carry(a, static_cast<T>(~b), carry);
 }
 
 // T carries the signedness of the product; sums are unsigned.
@@ -38,12 +38,12 @@ void carry_handler(const Op& op, Warp& warp, LaneMask active) {
   for_each_lane(active, [&](int lane) {
     const T a = warp.lanes<T>(op.a)[lane];
     const T b = warp.lanes<T>(op.b)[lane];
-    const bool before = In && (flags >> lane & 1U) != 0;
+    const bool before = In ? (flags >> lane & 1U) != 0 : Form == CarryForm::sub;
     WithCarry<U> result{};
     if constexpr (Form == CarryForm::add)
       result = add_with_carry(static_cast<U>(a), static_cast<U>(b), before);
     else if constexpr (Form == CarryForm::sub)
-      result = sub_with_borrow(static_cast<U>(a), static_cast<U>(b), before);
+      result = sub_with_carry(static_cast<U>(a), static_cast<U>(b), before);
     else
       result = add_with_carry(static_cast<U>(Form == CarryForm::mad_lo ? semantics::mul_lo(a, b)
                                                                        : semantics::mul_hi(a, b)),

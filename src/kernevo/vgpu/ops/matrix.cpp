@@ -77,6 +77,10 @@ std::span<const FamilyEntry> matrix_families() {
       FamilyEntry{ptx::Opcode::ldmatrix, lower_ldmatrix},
       FamilyEntry{ptx::Opcode::stmatrix, lower_stmatrix},
       FamilyEntry{ptx::Opcode::movmatrix, lower_movmatrix},
+      FamilyEntry{ptx::Opcode::wgmma_mma_async, lower_wgmma},
+      FamilyEntry{ptx::Opcode::wgmma_fence, lower_wgmma_group},
+      FamilyEntry{ptx::Opcode::wgmma_commit_group, lower_wgmma_group},
+      FamilyEntry{ptx::Opcode::wgmma_wait_group, lower_wgmma_group},
   };
   return families;
 }

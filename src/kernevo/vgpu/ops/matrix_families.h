@@ -17,6 +17,9 @@ Result<void> lower_wmma_load(Lowering& lowering, const ptx::Instruction& instruc
 Result<void> lower_wmma_store(Lowering& lowering, const ptx::Instruction& instruction);
 Result<void> lower_ldmatrix(Lowering& lowering, const ptx::Instruction& instruction);
 Result<void> lower_stmatrix(Lowering& lowering, const ptx::Instruction& instruction);
+// wgmma.mma_async, and wgmma.fence, commit_group, wait_group
+Result<void> lower_wgmma(Lowering& lowering, const ptx::Instruction& instruction);
+Result<void> lower_wgmma_group(Lowering& lowering, const ptx::Instruction& instruction);
 Result<void> lower_movmatrix(Lowering& lowering, const ptx::Instruction& instruction);
 
 // The shape named by a modifier such as .m16n8k16.

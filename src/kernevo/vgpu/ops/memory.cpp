@@ -1,9 +1,11 @@
 // ld, st and their relatives. Checks are always on; without the sanitizer a warp's 32 addresses are
 // checked together against one allocation, which is what coalesced code hits.
 #include "kernevo/vgpu/address_windows.h"
+#include "kernevo/vgpu/compiled_run.h"
 #include "kernevo/vgpu/launch.h"
 #include "kernevo/vgpu/lowering.h"
 #include "kernevo/vgpu/ops/address.h"
+#include "kernevo/vgpu/ops/async_families.h"
 #include "kernevo/vgpu/ops/fence.h"
 
 #include <algorithm>
@@ -132,6 +134,10 @@ bool find_base(const MemoryDetail& detail, WarpState& warp, const Op& op, const 
   }
   if (space == Space::shared) {
     const BlockState& block = *warp.block;
+    if (reach.low - window >= block.shared_base)
+      window += block.shared_base;
+    else if (block.cluster != nullptr)
+      return false;
     if (reach.low < window || reach.high - window >= block.shared_bytes ||
         size > block.shared_bytes - (reach.high - window))
       return false;
@@ -149,6 +155,11 @@ bool find_base(const MemoryDetail& detail, WarpState& warp, const Op& op, const 
     hit = found;
   }
   if (detail.access.kind == AccessKind::store && hit->read_only)
+    return false;
+  // Lanes far apart say one by one which pages they need.
+  if (const std::uint64_t span = reach.high + size - reach.low;
+      hit->pages != nullptr &&
+      (span > LazyPages::kPage || !hit->pages->need(reach.low - hit->base, span)))
     return false;
   located.base = 0;
   located.allocation = hit;
@@ -254,9 +265,28 @@ bool resolve_each(const MemoryDetail& detail, WarpState& warp, const Op& op, Lan
   return true;
 }
 
+// Global memory only: an address of another space is not the profiler's business here.
+void count_global(const MemoryDetail& detail, WarpState& warp, LaneMask active) {
+  const Space space = detail.access.space;
+  if (!warp.launch->options->count_memory ||
+      (space != Space::global && space != Space::constant && space != Space::generic))
+    return;
+  Addresses at;
+  read_addresses(detail, warp, at);
+  LaneMask global = active;
+  if (space == Space::generic)
+    for_each_lane(active, [&](int lane) {
+      if (!in_space(at[static_cast<std::size_t>(lane)], Space::global))
+        global &= ~(LaneMask{1} << static_cast<unsigned>(lane));
+    });
+  count_request(warp.block->memory, at.data(), global, detail.access.size,
+                detail.access.kind == AccessKind::store);
+}
+
 template <class Memory, class Register> void load(const Op& op, Warp& base, LaneMask active) {
   const auto& detail = static_cast<const MemoryDetail&>(*op.detail);
   WarpState& warp = state_of(base);
+  count_global(detail, warp, active);
   Located from;
   if ((warp.launch->sanitize || !locate_together(detail, warp, op, active, from)) &&
       !resolve_each(detail, warp, op, active, from))
@@ -312,6 +342,7 @@ void load_parameter(const Op& op, Warp& warp, LaneMask active) {
 template <class Memory, class Register> void store(const Op& op, Warp& base, LaneMask active) {
   const auto& detail = static_cast<const MemoryDetail&>(*op.detail);
   WarpState& warp = state_of(base);
+  count_global(detail, warp, active);
   Located to;
   if (!warp.launch->sanitize && locate_together(detail, warp, op, active, to)) {
     mark_written(detail, active, to);
@@ -417,7 +448,7 @@ bool is_strong(const Instruction& instruction) {
 
 // ld type: d, [a]; st type: [a], b. The register may be wider than the type.
 Result<void> transfer(Lowering& lowering, const Instruction& instruction) {
-  const bool loads = instruction.opcode != Opcode::st;
+  const bool loads = instruction.opcode != Opcode::st && instruction.opcode != Opcode::st_async;
   const Operand& address = instruction.operands.at(loads ? 1 : 0);
   const Operand& data = instruction.operands.at(loads ? 0 : 1);
   const Type type = instruction.type();
@@ -429,6 +460,7 @@ Result<void> transfer(Lowering& lowering, const Instruction& instruction) {
   detail->access.space = instruction.space;
   detail->access.kind = loads ? AccessKind::load : AccessKind::store;
   detail->access.strong = is_strong(instruction);
+  detail->access.cluster = instruction.has(Mod::shared_cluster);
   detail->access.size = static_cast<std::uint32_t>(ptx::bytes_of(type)) * detail->elements;
   if (instruction.has(Mod::release))
     lowering.emit(fence);
@@ -476,9 +508,12 @@ Result<void> transfer(Lowering& lowering, const Instruction& instruction) {
     return tl::unexpected(
         lowering.unsupported(instruction, fmt::format("cannot move .{} and a register of {} bytes",
                                                       ptx::name_of(type), register_bytes)));
+  const std::uint32_t bytes = detail->access.size;
   Op& op = lowering.emit(handler, OpKind::memory);
   op.immediate = parameter_offset;
   op.detail = lowering.keep(std::move(detail));
+  if (instruction.has(Mod::complete_tx_bytes))
+    return lower_completion(lowering, instruction, 2, bytes);
   return {};
 }
 
@@ -510,7 +545,8 @@ constexpr std::array kFamilies = {
     FamilyEntry{Opcode::st, transfer},         FamilyEntry{Opcode::fence, fences},
     FamilyEntry{Opcode::membar, fences},       FamilyEntry{Opcode::prefetch, hint},
     FamilyEntry{Opcode::prefetchu, hint},      FamilyEntry{Opcode::discard, hint},
-    FamilyEntry{Opcode::createpolicy, policy},
+    FamilyEntry{Opcode::applypriority, hint},  FamilyEntry{Opcode::st_async, transfer},
+    FamilyEntry{Opcode::createpolicy, policy}, FamilyEntry{Opcode::applypriority, hint},
 };
 
 } // namespace

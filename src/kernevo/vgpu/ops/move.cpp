@@ -2,7 +2,7 @@
 #include "kernevo/vgpu/ops/move.h"
 
 #include "kernevo/vgpu/address_windows.h"
-#include "kernevo/vgpu/block.h"
+#include "kernevo/vgpu/launch.h"
 #include "kernevo/vgpu/ops/emit.h"
 #include "kernevo/vgpu/ops/lanes.h"
 
@@ -201,6 +201,13 @@ Result<void> lower_cvta(Lowering& lowering, const Instruction& instruction) {
   return {};
 }
 
+// Of a shared address: the block's own memory, or that of any block of its cluster?
+bool names_block(Warp& warp, std::uint64_t address, bool any) {
+  const BlockState& block = *warp.block;
+  const std::uint64_t rank = from_generic(address, Space::shared) >> kRankShift;
+  return any ? rank < state_of(warp).launch->cluster_blocks : rank == block.rank;
+}
+
 void in_space_handler(const Op& op, Warp& warp, LaneMask active) {
   const auto space = static_cast<Space>(op.immediate);
   const auto* a = warp.lanes<std::uint64_t>(op.a);
@@ -208,6 +215,8 @@ void in_space_handler(const Op& op, Warp& warp, LaneMask active) {
   for_each_lane(active, [&](int lane) {
     // Constant memory lies among the global addresses but is a space of its own.
     bool inside = in_space(a[lane], space);
+    if (space == Space::shared && inside)
+      inside = names_block(warp, a[lane], op.b != kNone);
     if (space == Space::constant || (space == Space::global && inside))
       inside = is_constant_address(warp, a[lane]) == (space == Space::constant);
     truth |= static_cast<LaneMask>(inside) << lane;
@@ -223,6 +232,7 @@ Result<void> lower_isspacep(Lowering& lowering, const Instruction& instruction) 
   op.d = d;
   op.a = a;
   op.immediate = static_cast<std::int64_t>(instruction.space);
+  op.b = instruction.has(Mod::shared_cluster) ? 0 : kNone;
   return {};
 }
 

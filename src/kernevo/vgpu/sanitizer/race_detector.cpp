@@ -26,6 +26,13 @@ struct LiveBlock {
   std::vector<Cell> cells;                              // of shared memory
   std::unordered_map<std::uint64_t, SyncPoint> chunks;  // of shared memory
   std::unordered_map<std::uint64_t, SyncPoint> objects; // named by the caller
+  // The last use of its shared memory by each warp of other blocks, by clock component.
+  struct Use {
+    Actor who;
+    Touch touch = Touch::load;
+    Clock clock = 0;
+  };
+  std::unordered_map<std::uint32_t, Use> uses;
 
   std::uint64_t name(std::uint32_t warp) const { return std::uint64_t{run} << 32U | warp; }
 };
@@ -92,6 +99,15 @@ struct RaceDetector::State {
   LiveBlock& block(std::uint32_t index);
   CellRegion& region(std::uint64_t id, std::uint64_t bytes);
 
+  struct Place {
+    std::uint64_t region;
+    std::uint64_t region_bytes;
+    std::uint64_t offset;
+    std::uint32_t size;
+  };
+  // `publishes`: strong writes carry what the block did before.
+  std::optional<Race> touch_region(LiveBlock& here, const Place& place, const Access& now,
+                                   bool publishes);
   bool ordered(const LiveBlock& here, const Trace& before, std::uint32_t owner,
                const Access& now) const;
   void remember_read(const LiveBlock& here, Cell& cell, std::uint32_t owner, const Access& now,
@@ -386,39 +402,59 @@ std::optional<Race> RaceDetector::shared_access(const Actor& who, std::uint64_t 
   return race;
 }
 
+std::optional<Race> RaceDetector::State::touch_region(LiveBlock& here, const Place& place,
+                                                      const Access& now, bool publishes) {
+  const Actor& who = now.who;
+  const std::uint64_t last_chunk = (place.offset + place.size - 1) / kChunk;
+  if (now.strong && now.touch != Touch::store)
+    for (std::uint64_t chunk = place.offset / kChunk; chunk <= last_chunk; ++chunk)
+      if (SyncPoint* point = clocks.sync_point(place.region, chunk, false))
+        learn_global(here, who.warp, *point);
+
+  const std::uint32_t component = here.warps[who.warp].component;
+  const Clock clock = now.strong ? clocks.now(component) : clocks.fresh(component);
+  CellRegion& cells = region(place.region, place.region_bytes);
+  std::optional<Race> race;
+  const std::uint64_t end = (place.offset + place.size + granule - 1) >> granule_shift;
+  for (std::uint64_t index = place.offset >> granule_shift; index < end; ++index) {
+    Cell* cell = cells.cell(index, budget);
+    if (cell == nullptr) {
+      ++untracked;
+      break;
+    }
+    auto found = touch_cell(here, *cell, who.block, now, clock);
+    if (found && !race) {
+      race = found;
+      race->offset = std::max(place.offset, index << granule_shift);
+    }
+  }
+  if (now.strong && now.touch != Touch::load && publishes)
+    for (std::uint64_t chunk = place.offset / kChunk; chunk <= last_chunk; ++chunk)
+      publish_global(here, who.warp, *clocks.sync_point(place.region, chunk, true));
+  return race;
+}
+
 std::optional<Race> RaceDetector::global_access(const Actor& who, std::uint64_t region,
                                                 std::uint64_t region_bytes, std::uint64_t offset,
                                                 std::uint32_t size, Touch touch, bool strong,
                                                 bool same_value) {
+  LiveBlock& here = state_->block(who.block);
+  return state_->touch_region(here, {region, region_bytes, offset, size},
+                              {who, touch, strong, same_value}, here.fenced_device);
+}
+
+std::optional<Race> RaceDetector::cluster_access(const Actor& who, std::uint32_t owner,
+                                                 std::uint64_t region, std::uint64_t region_bytes,
+                                                 std::uint64_t offset, std::uint32_t size,
+                                                 Touch touch, bool strong, bool same_value) {
   State& s = *state_;
   LiveBlock& here = s.block(who.block);
-  const Access now{who, touch, strong, same_value};
-  const std::uint64_t last_chunk = (offset + size - 1) / kChunk;
-  if (strong && touch != Touch::store)
-    for (std::uint64_t chunk = offset / kChunk; chunk <= last_chunk; ++chunk)
-      if (SyncPoint* point = s.clocks.sync_point(region, chunk, false))
-        s.learn_global(here, who.warp, *point);
-
-  const std::uint32_t component = here.warps[who.warp].component;
-  const Clock clock = strong ? s.clocks.now(component) : s.clocks.fresh(component);
-  CellRegion& cells = s.region(region, region_bytes);
-  std::optional<Race> race;
-  const std::uint64_t end = (offset + size + s.granule - 1) >> s.granule_shift;
-  for (std::uint64_t index = offset >> s.granule_shift; index < end; ++index) {
-    Cell* cell = cells.cell(index, s.budget);
-    if (cell == nullptr) {
-      ++s.untracked;
-      break;
-    }
-    auto found = s.touch_cell(here, *cell, who.block, now, clock);
-    if (found && !race) {
-      race = found;
-      race->offset = std::max(offset, index << s.granule_shift);
-    }
+  auto race = s.touch_region(here, {region, region_bytes, offset, size},
+                             {who, touch, strong, same_value}, here.fenced_block);
+  if (owner != who.block) {
+    const std::uint32_t component = here.warps[who.warp].component;
+    s.block(owner).uses[component] = {who, touch, s.clocks.now(component)};
   }
-  if (strong && touch != Touch::load && here.fenced_device)
-    for (std::uint64_t chunk = offset / kChunk; chunk <= last_chunk; ++chunk)
-      s.publish_global(here, who.warp, *s.clocks.sync_point(region, chunk, true));
   return race;
 }
 
@@ -480,6 +516,42 @@ void RaceDetector::acquire(std::uint32_t block, std::uint32_t warp, std::uint64_
     state_->learn_local(here, warp, point->second);
   // Whoever waited on the object, its lanes went on together.
   warp_sync(block, warp);
+}
+
+void RaceDetector::release_to_cluster(std::uint32_t block, std::uint32_t warp, std::uint64_t region,
+                                      std::uint64_t object) {
+  State& s = *state_;
+  s.publish_global(s.block(block), warp, *s.clocks.sync_point(region, object, true));
+}
+
+void RaceDetector::acquire_from_cluster(std::uint32_t block, std::uint32_t warp,
+                                        std::uint64_t region, std::uint64_t object) {
+  State& s = *state_;
+  if (SyncPoint* point = s.clocks.sync_point(region, object, false))
+    s.learn_global(s.block(block), warp, *point);
+  warp_sync(block, warp);
+}
+
+void RaceDetector::cluster_barrier(std::uint32_t block) {
+  if (const auto found = state_->live.find(block); found != state_->live.end())
+    found->second->uses.clear();
+}
+
+std::optional<Race> RaceDetector::use_at_exit(std::uint32_t block) {
+  const LiveBlock& here = state_->block(block);
+  for (const auto& [component, use] : here.uses) {
+    const bool over =
+        std::any_of(here.warps.begin(), here.warps.end(), [&](const WarpClocks& warp) {
+          return warp.foreign && (*warp.foreign)[component] >= use.clock;
+        });
+    if (!over) {
+      Race race;
+      race.first = use.who;
+      race.first_touch = use.touch;
+      return race;
+    }
+  }
+  return std::nullopt;
 }
 
 } // namespace kernevo::vgpu

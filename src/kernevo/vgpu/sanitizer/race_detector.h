@@ -56,6 +56,12 @@ public:
                                     std::uint64_t region_bytes, std::uint64_t offset,
                                     std::uint32_t size, Touch touch, bool strong, bool same_value);
 
+  // Shared memory of a block in a cluster, its own or another's: `region` identifies it, `owner` is
+  // the block it belongs to.
+  std::optional<Race> cluster_access(const Actor& who, std::uint32_t owner, std::uint64_t region,
+                                     std::uint64_t region_bytes, std::uint64_t offset,
+                                     std::uint32_t size, Touch touch, bool strong, bool same_value);
+
   // The allocation was freed: whoever gets its memory next has nothing to do with its past.
   void forget_region(std::uint64_t region);
 
@@ -72,6 +78,17 @@ public:
   // has done, acquire takes what was published. `object` is any id unique within the block.
   void release(std::uint32_t block, std::uint32_t warp, std::uint64_t object);
   void acquire(std::uint32_t block, std::uint32_t warp, std::uint64_t object);
+  // The same between blocks; `region` and `object` name the object in the whole grid.
+  void release_to_cluster(std::uint32_t block, std::uint32_t warp, std::uint64_t region,
+                          std::uint64_t object);
+  void acquire_from_cluster(std::uint32_t block, std::uint32_t warp, std::uint64_t region,
+                            std::uint64_t object);
+  // Every thread of the block's cluster passed a cluster barrier: whoever used the block's shared
+  // memory before is done with it.
+  void cluster_barrier(std::uint32_t block);
+  // An access by another block to this block's shared memory that may still be under way when this
+  // block exits. Ask before end_block().
+  std::optional<Race> use_at_exit(std::uint32_t block);
   // All blocks of a cooperative launch passed a grid barrier needs no call: it is made of strong
   // accesses.
 

@@ -158,10 +158,19 @@ constexpr std::uint32_t extend(std::uint32_t a, std::uint32_t count) {
 }
 
 template <class T> constexpr T reverse(T a) {
-  T result = 0;
-  for (unsigned i = 0; i < 8 * sizeof(T); ++i)
-    result = static_cast<T>(result << 1 | ((a >> i) & 1U));
-  return result;
+  constexpr T ones = static_cast<T>(~T{0});
+  constexpr T bytes = ones / 0xFFU; // 0x0101...
+  const auto exchange = [&a](T lower, unsigned distance) {
+    a = static_cast<T>((a >> distance & lower) | (a & lower) << distance);
+  };
+  exchange(static_cast<T>(bytes * 0x55U), 1);
+  exchange(static_cast<T>(bytes * 0x33U), 2);
+  exchange(static_cast<T>(bytes * 0x0FU), 4);
+  exchange(static_cast<T>(ones / 0x101U), 8); // 0x00FF...
+  if constexpr (sizeof(T) == 8)
+    exchange(static_cast<T>(ones / 0x10001U), 16);
+  constexpr unsigned half = 4 * sizeof(T);
+  return static_cast<T>(a >> half | a << half);
 }
 template <class T> constexpr std::uint32_t count_leading_zeros(T a) {
   return static_cast<std::uint32_t>(std::countl_zero(a));

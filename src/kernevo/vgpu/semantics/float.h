@@ -41,20 +41,18 @@ template <bool Ftz, bool Sat> constexpr float finish(float x) {
   return Sat ? saturate(flush_if<Ftz>(x)) : canonical(flush_if<Ftz>(x));
 }
 
-// x + y rounded once to f32; `negative_zero` is right for an exact zero unless both signs agree.
+// x + y rounded once to f32. Where something is not finite the differences are NaN, which has no
+// sign, so that nothing is redirected.
 template <Rounding Mode> float sum_to_f32(double x, double y) {
-  const DoubleSum exact = two_sum(x, y);
-  if (!std::isfinite(exact.sum))
-    return static_cast<float>(exact.sum);
-  if (exact.sum == 0 && exact.error == 0) {
-    if (x == 0 && std::signbit(x) == std::signbit(y))
-      return static_cast<float>(x);
-    return Mode == Rounding::rm ? -0.0F : 0.0F;
-  }
+  const ExactSum<double> exact = two_sum(x, y);
   const auto nearest = static_cast<float>(exact.sum);
-  const auto nearest_wide = static_cast<double>(nearest);
-  int side = exact.sum != nearest_wide ? (exact.sum > nearest_wide ? 1 : -1) : sign_of(exact.error);
-  return redirect(nearest, side, Mode);
+  const double distance = exact.sum - static_cast<double>(nearest);
+  const float result = redirect(nearest, sign_of(distance != 0 ? distance : exact.error), Mode);
+  if constexpr (Mode == Rounding::rm) { // a zero is negative unless both operands are +0
+    const bool positive = (std::bit_cast<std::uint64_t>(x) | std::bit_cast<std::uint64_t>(y)) == 0;
+    return exact.sum == 0 && !positive ? -0.0F : result;
+  }
+  return result;
 }
 
 template <Rounding Mode, bool Ftz, bool Sat> float add_f32(float a, float b) {
@@ -81,7 +79,7 @@ template <Rounding Mode, bool Ftz, bool Sat> float mul_f32(float a, float b) {
   } else {
     const double exact = static_cast<double>(a) * static_cast<double>(b);
     const auto nearest = static_cast<float>(exact);
-    const int side = std::isfinite(exact) ? sign_of(exact - static_cast<double>(nearest)) : 0;
+    const int side = sign_of(exact - static_cast<double>(nearest));
     return finish<Ftz, Sat>(redirect(nearest, side, Mode));
   }
 }
@@ -103,13 +101,11 @@ template <Rounding Mode, bool Ftz> float div_f32(float a, float b) {
   if constexpr (Mode == Rounding::rn) {
     return finish<Ftz, false>(nearest);
   } else {
-    int side = 0;
-    if (std::isfinite(nearest) && std::isfinite(b)) // only the sign of the remainder matters
-      side = sign_of(std::fma(-static_cast<double>(nearest), static_cast<double>(b),
-                              static_cast<double>(a))) *
-             sign_of(b);
-    else if (std::isinf(nearest) && std::isfinite(a) && b != 0) // overflow
-      side = -sign_of(nearest);
+    // Only the sign of the remainder matters. It is NaN, and nothing is redirected, where an
+    // operand is not finite or b is zero; after an overflow it is infinite with the right sign.
+    const double remainder =
+        std::fma(-static_cast<double>(nearest), static_cast<double>(b), static_cast<double>(a));
+    const int side = b < 0 ? -sign_of(remainder) : sign_of(remainder);
     return finish<Ftz, false>(redirect(nearest, side, Mode));
   }
 }
@@ -122,8 +118,7 @@ template <Rounding Mode, bool Ftz> float sqrt_f32(float a) {
   if constexpr (Mode == Rounding::rn)
     return finish<Ftz, false>(nearest);
   const double root = nearest;
-  const int side =
-      std::isfinite(nearest) ? sign_of(std::fma(-root, root, static_cast<double>(a))) : 0;
+  const int side = sign_of(std::fma(-root, root, static_cast<double>(a)));
   return finish<Ftz, false>(redirect(nearest, side, Mode));
 }
 
@@ -190,11 +185,10 @@ template <class T, bool Maximum, bool Ftz, bool PropagateNan, bool XorSign> T ex
   T result = a == b ? std::bit_cast<T>(equal) : first ? a : b;
   if (b != b)
     result = a;
-  if (PropagateNan ? (a != a || b != b) : (a != a && b != b))
-    return canonical(a + b);
   if constexpr (XorSign)
     result = std::bit_cast<T>(std::bit_cast<Bits>(result) | sign);
-  return result;
+  const bool is_nan = PropagateNan ? (a != a) | (b != b) : (a != a) & (b != b);
+  return is_nan ? std::bit_cast<T>(static_cast<Bits>(~sign_bit)) : result;
 }
 
 template <class T, bool Ftz> constexpr T absolute_float(T a) {

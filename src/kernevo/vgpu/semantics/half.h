@@ -14,14 +14,34 @@ namespace kernevo::vgpu::semantics {
 struct Half {
   static constexpr std::uint16_t kInfinity = 0x7C00;
   static constexpr std::uint16_t kLargest = 0x7BFF;
+  static constexpr std::uint16_t kOne = 0x3C00;
   static float widen(std::uint16_t bits) { return half_to_float(bits); }
+  static std::uint16_t narrow(float value) { return float_to_half(value); }
   static std::uint16_t narrow(double value) { return double_to_half(value); }
+
+  // The product has 22 bits and fits f32; the sum is rounded to odd.
+  static float multiply_add(float a, float b, float c) {
+    const ExactSum<float> exact = two_sum(a * b, c);
+    const auto bits = std::bit_cast<std::uint32_t>(exact.sum);
+    const bool inexact = (exact.error > 0) | (exact.error < 0);
+    const std::uint32_t step = (exact.error > 0) == (exact.sum > 0) ? 1U : 0U - 1U;
+    return std::bit_cast<float>(bits + (inexact && (bits & 1U) == 0 ? step : 0U));
+  }
 };
 struct Bfloat {
   static constexpr std::uint16_t kInfinity = 0x7F80;
   static constexpr std::uint16_t kLargest = 0x7F7F;
+  static constexpr std::uint16_t kOne = 0x3F80;
   static float widen(std::uint16_t bits) { return bfloat_to_float(bits); }
+  static std::uint16_t narrow(float value) { return float_to_bfloat(value); }
   static std::uint16_t narrow(double value) { return double_to_bfloat(value); }
+
+  // A product may be far beyond the range of f32.
+  static float multiply_add(float a, float b, float c) {
+    const ExactSum<double> exact =
+        two_sum(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c));
+    return round_to_odd(exact.sum, exact.error);
+  }
 };
 inline constexpr std::uint16_t kHalfNan = 0x7FFF;
 inline constexpr std::uint16_t kHalfSign = 0x8000;
@@ -36,13 +56,12 @@ template <class Format> constexpr bool is_nan_half(std::uint16_t x) {
 // x + y rounded to odd: rounding the result again, to 51 bits or fewer, is as good as rounding the
 // exact sum.
 inline double sum_to_odd(double x, double y) {
-  const DoubleSum exact = two_sum(x, y);
-  if (exact.error == 0 || !std::isfinite(exact.sum))
-    return exact.sum;
-  auto bits = std::bit_cast<std::uint64_t>(exact.sum);
-  if ((bits & 1U) == 0) // the neighbour on the error's side is odd
-    bits += (exact.error > 0) == (exact.sum > 0) ? 1 : std::uint64_t{0} - 1;
-  return std::bit_cast<double>(bits);
+  const ExactSum<double> exact = two_sum(x, y);
+  const auto bits = std::bit_cast<std::uint64_t>(exact.sum);
+  const bool inexact = (exact.error > 0) | (exact.error < 0);
+  const bool outward = (exact.error > 0) == (exact.sum > 0);
+  const std::uint64_t step = outward ? 1 : std::uint64_t{0} - 1; // the neighbour there is odd
+  return std::bit_cast<double>(bits + (inexact && (bits & 1U) == 0 ? step : 0));
 }
 
 struct HalfMode {
@@ -54,42 +73,44 @@ struct HalfMode {
 template <class Format, HalfMode Mode> std::uint16_t finish_half(std::uint16_t x) {
   if constexpr (Mode.ftz)
     x = flush_half<Format>(x);
-  if constexpr (Mode.sat)
-    x = is_nan_half<Format>(x) ? std::uint16_t{0}
-                               : Format::narrow(saturate(static_cast<double>(Format::widen(x))));
+  if constexpr (Mode.sat) { // NaN becomes 0
+    const std::uint16_t capped = x > Format::kOne ? Format::kOne : x;
+    x = x > Format::kInfinity ? std::uint16_t{0} : capped;
+  }
   if constexpr (Mode.relu)
-    if (!is_nan_half<Format>(x) && (x & kHalfSign) != 0)
-      x = 0;
+    x = !is_nan_half<Format>(x) && (x & kHalfSign) != 0 ? std::uint16_t{0} : x;
   return x;
 }
-template <class Format, HalfMode Mode> double operand_half(std::uint16_t x) {
+template <class Format, HalfMode Mode> float operand_half(std::uint16_t x) {
   return Format::widen(Mode.ftz ? flush_half<Format>(x) : x);
 }
 
+// f32 has more than twice the bits of either format (24 >= 2*11+2): rounding a sum or a product
+// first to f32, then to the format, gives what one rounding does.
 template <class Format, HalfMode Mode> std::uint16_t add_half(std::uint16_t a, std::uint16_t b) {
-  const double exact = sum_to_odd(operand_half<Format, Mode>(a), operand_half<Format, Mode>(b));
-  return finish_half<Format, Mode>(Format::narrow(exact));
+  const float sum = operand_half<Format, Mode>(a) + operand_half<Format, Mode>(b);
+  return finish_half<Format, Mode>(Format::narrow(sum));
 }
 template <class Format, HalfMode Mode> std::uint16_t sub_half(std::uint16_t a, std::uint16_t b) {
-  const double exact = sum_to_odd(operand_half<Format, Mode>(a), -operand_half<Format, Mode>(b));
-  return finish_half<Format, Mode>(Format::narrow(exact));
+  const float difference = operand_half<Format, Mode>(a) - operand_half<Format, Mode>(b);
+  return finish_half<Format, Mode>(Format::narrow(difference));
 }
 template <class Format, HalfMode Mode> std::uint16_t mul_half(std::uint16_t a, std::uint16_t b) {
-  const double exact = operand_half<Format, Mode>(a) * operand_half<Format, Mode>(b);
-  return finish_half<Format, Mode>(Format::narrow(exact));
+  const float product = operand_half<Format, Mode>(a) * operand_half<Format, Mode>(b);
+  return finish_half<Format, Mode>(Format::narrow(product));
 }
 template <class Format, HalfMode Mode>
 std::uint16_t fma_half(std::uint16_t a, std::uint16_t b, std::uint16_t c) {
-  const double product = operand_half<Format, Mode>(a) * operand_half<Format, Mode>(b);
-  return finish_half<Format, Mode>(
-      Format::narrow(sum_to_odd(product, operand_half<Format, Mode>(c))));
+  return finish_half<Format, Mode>(Format::narrow(
+      Format::multiply_add(operand_half<Format, Mode>(a), operand_half<Format, Mode>(b),
+                           operand_half<Format, Mode>(c))));
 }
 
 template <class Format, bool Maximum, bool Ftz, bool PropagateNan, bool XorSign>
 std::uint16_t extremum_half(std::uint16_t a, std::uint16_t b) {
   constexpr HalfMode rounding{Ftz, false, false};
-  const auto x = static_cast<float>(operand_half<Format, rounding>(a));
-  const auto y = static_cast<float>(operand_half<Format, rounding>(b));
+  const float x = operand_half<Format, rounding>(a);
+  const float y = operand_half<Format, rounding>(b);
   return Format::narrow(extremum<float, Maximum, false, PropagateNan, XorSign>(x, y));
 }
 template <class Format, bool Ftz> constexpr std::uint16_t absolute_half(std::uint16_t a) {

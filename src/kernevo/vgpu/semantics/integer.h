@@ -1,6 +1,7 @@
 // Integer arithmetic of PTX on one lane. Overflow wraps; nothing here is undefined for any input.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -76,8 +77,24 @@ constexpr std::int32_t mad_hi_sat(std::int32_t a, std::int32_t b, std::int32_t c
   return add_sat(mul_hi(a, b), c);
 }
 
+// a / b of at most 32 bits, towards zero. A quotient that is no integer is at least 2^-32
+// (relative) away from one, so a double cannot round up to it; and doubles divide in vectors. The
+// lowest number by -1 wraps.
+template <class T> constexpr T quotient(T a, T b) {
+  constexpr double aligner = 0x1.8p52; // adding it leaves the integer in the low bits
+  const double ratio = static_cast<double>(a) / static_cast<double>(b);
+  // Towards zero by rounding to nearest: the aligned number is a neighbour of the ratio.
+  const double nearest = (ratio + aligner) - aligner;
+  const double magnitude = nearest < 0 ? -nearest : nearest;
+  const bool outside = magnitude > (ratio < 0 ? -ratio : ratio);
+  const double step = outside ? (ratio < 0 ? 1.0 : -1.0) : 0.0;
+  return static_cast<T>(std::bit_cast<std::uint64_t>(nearest + step + aligner));
+}
+
 // Division by zero is unspecified in PTX; the hardware's all-ones answer keeps the host alive.
 template <class T> constexpr T divide(T a, T b) {
+  if constexpr (sizeof(T) <= 4)
+    return b == 0 ? static_cast<T>(~T{0}) : quotient(a, static_cast<T>(b == 0 ? T{1} : b));
   if (b == 0)
     return static_cast<T>(~T{0});
   if constexpr (std::is_signed_v<T>)
@@ -86,6 +103,10 @@ template <class T> constexpr T divide(T a, T b) {
   return static_cast<T>(a / b);
 }
 template <class T> constexpr T remainder(T a, T b) {
+  if constexpr (sizeof(T) <= 4) {
+    const T divisor = b == 0 ? T{1} : b;
+    return b == 0 ? static_cast<T>(~T{0}) : sub(a, mul_lo(quotient(a, divisor), divisor));
+  }
   if (b == 0)
     return static_cast<T>(~T{0});
   if constexpr (std::is_signed_v<T>)
@@ -111,6 +132,13 @@ constexpr std::int32_t max_relu(std::int32_t a, std::int32_t b) {
 }
 constexpr std::int32_t min_relu(std::int32_t a, std::int32_t b) {
   return maximum(minimum(a, b), std::int32_t{0});
+}
+template <bool Maximum, bool Relu>
+constexpr std::int16_t extremum_s16(std::uint16_t a, std::uint16_t b) {
+  const auto x = static_cast<std::int16_t>(a);
+  const auto y = static_cast<std::int16_t>(b);
+  const std::int16_t chosen = Maximum ? maximum(x, y) : minimum(x, y);
+  return Relu && chosen < 0 ? std::int16_t{0} : chosen;
 }
 template <class T> constexpr T sum_of_absolute_difference(T a, T b, T c) {
   return add(c, static_cast<T>(a < b ? sub(b, a) : sub(a, b)));

@@ -19,25 +19,26 @@ template <class T> constexpr int sign_of(T value) {
 template <class Bits> constexpr Bits redirect(Bits nearest, int side, Rounding mode) {
   const bool negative = (nearest >> (sizeof(Bits) * 8 - 1)) != 0;
   const bool toward_zero = mode == Rounding::rz;
-  if (side > 0 && (mode == Rounding::rp || (toward_zero && negative)))
-    return static_cast<Bits>(negative ? nearest - 1 : nearest + 1);
-  if (side < 0 && (mode == Rounding::rm || (toward_zero && !negative)))
-    return static_cast<Bits>(negative ? nearest + 1 : nearest - 1);
-  return nearest;
+  const bool up = (side > 0) & ((mode == Rounding::rp) | (toward_zero & negative));
+  const bool down = (side < 0) & ((mode == Rounding::rm) | (toward_zero & !negative));
+  const auto outward = static_cast<Bits>(nearest + 1);
+  const auto inward = static_cast<Bits>(nearest - 1);
+  const Bits moved = up != negative ? outward : inward;
+  return (up | down) ? moved : nearest;
 }
 
 inline float redirect(float nearest, int side, Rounding mode) {
   return std::bit_cast<float>(redirect(std::bit_cast<std::uint32_t>(nearest), side, mode));
 }
 
-// x + y as a double and what is missing from it; exact unless the sum overflows.
-struct DoubleSum {
-  double sum;
-  double error;
+// x + y rounded and what is missing from it; exact unless the sum overflows.
+template <class T> struct ExactSum {
+  T sum;
+  T error;
 };
-inline DoubleSum two_sum(double x, double y) {
-  const double sum = x + y;
-  const double part = sum - x;
+template <class T> constexpr ExactSum<T> two_sum(T x, T y) {
+  const T sum = x + y;
+  const T part = sum - x;
   return {sum, (x - (sum - part)) + (y - part)};
 }
 

@@ -1,0 +1,50 @@
+// Runs a part of a warp in compiled code, from an entry to wherever it leaves.
+#pragma once
+
+#include "kernevo/vgpu/block.h"
+#include "kernevo/vgpu/compiled.h"
+#include "kernevo/vgpu/fiber.h"
+
+#include <cstdint>
+
+namespace kernevo::vgpu {
+
+struct CompiledOutcome {
+  bool entered = false; // false: a claim about a register did not hold; nothing has happened
+  bool parked = false;  // it waits at a barrier; pc is not set
+  ptx::RegisterId refuted = 0;
+  std::uint32_t pc = 0; // where the interpreter goes on
+  std::uint64_t executed = 0;
+  std::uint64_t threads = 0;
+};
+
+// One activation of compiled code by a warp. It may stand at a block's barrier, on a stack of its
+// own, while other warps run.
+struct Activation {
+  CompiledContext context;
+  const CompiledFunction* function = nullptr;
+  std::uint32_t entry = 0;
+  std::uint32_t exit = 0;
+  LaneMask mask = 0;
+  bool parked = false;
+  std::uint64_t told_executed = 0; // of context.executed and idle, what the scheduler knows
+  std::uint64_t told_idle = 0;
+  Fiber fiber;
+};
+
+// The warp's current frame is that of the code. Leaves before a block whose order is `limit` or
+// more, and at a backward branch once `budget` instructions have run.
+CompiledOutcome run_compiled(WarpState& warp, const CompiledFunction& function, std::uint32_t entry,
+                             LaneMask mask, std::uint32_t limit, std::uint64_t budget);
+
+// Has entering here led far enough to be worth it?
+bool entry_pays(BlockState& block, const CompiledFunction& function, std::uint32_t entry);
+
+// Goes on with an activation that stood at a barrier which has opened.
+CompiledOutcome resume_compiled(WarpState& warp);
+
+// Sectors of one request.
+void count_request(MemoryCounters& counters, const std::uint64_t* addresses, LaneMask mask,
+                   std::uint32_t size, bool store);
+
+} // namespace kernevo::vgpu

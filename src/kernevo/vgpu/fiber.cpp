@@ -1,0 +1,71 @@
+#include "kernevo/vgpu/fiber.h"
+
+#include <boost/context/detail/fcontext.hpp>
+#include <new>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace kernevo::vgpu {
+namespace {
+
+// Compiled code may use 192 KiB (the compiler refuses more), the rest is for handlers it calls.
+constexpr std::size_t kStackBytes = std::size_t{320} << 10U;
+
+} // namespace
+
+namespace context = boost::context::detail;
+
+struct Fiber::State {
+  std::byte* stack = nullptr;
+  std::size_t bytes = 0;
+  context::fcontext_t inside = nullptr;
+  context::fcontext_t outside = nullptr;
+  Body body = nullptr;
+  void* argument = nullptr;
+  bool returned = true;
+
+  // Takes one body after the other, so that a fiber is set up only once.
+  static void loop(context::transfer_t from) {
+    auto& self = *static_cast<State*>(from.data);
+    self.outside = from.fctx;
+    for (;;) {
+      self.body(self.argument);
+      self.returned = true;
+      self.outside = context::jump_fcontext(self.outside, &self).fctx;
+    }
+  }
+};
+
+Fiber::Fiber() : state_(std::make_unique<State>()) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  state_->bytes = kStackBytes + page;
+  void* memory = mmap(nullptr, state_->bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED)
+    throw std::bad_alloc();
+  state_->stack = static_cast<std::byte*>(memory);
+  mprotect(memory, page, PROT_NONE); // an overflow must fault, not run on
+  state_->inside = context::make_fcontext(state_->stack + state_->bytes, kStackBytes, &State::loop);
+}
+
+Fiber::~Fiber() {
+  munmap(state_->stack, state_->bytes);
+}
+
+bool Fiber::run(Body body, void* argument) {
+  state_->body = body;
+  state_->argument = argument;
+  state_->returned = false;
+  return resume();
+}
+
+bool Fiber::resume() {
+  state_->inside = context::jump_fcontext(state_->inside, state_.get()).fctx;
+  return state_->returned;
+}
+
+void Fiber::pause() {
+  state_->outside = context::jump_fcontext(state_->outside, state_.get()).fctx;
+}
+
+} // namespace kernevo::vgpu

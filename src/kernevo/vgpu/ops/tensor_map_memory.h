@@ -1,0 +1,15 @@
+// Tensor maps in the memory of a kernel.
+#pragma once
+
+#include "kernevo/vgpu/tensor_map.h"
+#include "kernevo/vgpu/warp.h"
+
+namespace kernevo::vgpu::ops {
+
+// False after a fault.
+bool load_tensor_map(Warp& warp, const Op& op, int lane, ptx::Space space, std::uint64_t address,
+                     TensorMap& map);
+bool store_tensor_map(Warp& warp, const Op& op, int lane, ptx::Space space, std::uint64_t address,
+                      const TensorMap& map);
+
+} // namespace kernevo::vgpu::ops
