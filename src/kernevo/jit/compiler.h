@@ -1,0 +1,13 @@
+// The compiler as an object: PTX of one function -> machine code, through the passes in
+// compile.cpp.
+#pragma once
+
+#include "kernevo/vgpu/compiled.h"
+
+#include <memory>
+
+namespace kernevo::jit {
+
+Result<std::unique_ptr<vgpu::Compiler>> create_compiler();
+
+} // namespace kernevo::jit

@@ -1,0 +1,229 @@
+// The emitter's own view: one function being written, instruction by instruction.
+#pragma once
+
+#include "kernevo/jit/emit.h"
+#include "kernevo/jit/lane_functions.h"
+
+#include <array>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace kernevo::jit {
+
+using llvm::Value;
+
+inline constexpr unsigned kLanes = vgpu::kWarpSize;
+
+// Where the lanes of a memory instruction point.
+struct Address {
+  bool straight = false;
+  bool narrow = false;       // 32 bits wide
+  unsigned group = kLanes;   // straight: lanes with one base
+  std::int64_t stride = 0;   // bytes from lane to lane
+  std::vector<Value*> bases; // i64, of the first lane of each group
+  Value* lanes = nullptr;    // <32 x i64>, always there on demand through Emitter::address_lanes
+};
+
+class Emitter {
+public:
+  Emitter(llvm::LLVMContext& context, const vgpu::CompileJob& job, const Plan& plan);
+  std::unique_ptr<llvm::Module> run();
+
+private:
+  using Builder = llvm::IRBuilder<>;
+  using Operands = std::vector<Value*>;
+
+  // emitter.cpp: blocks, entries, exits.
+  void begin_function();
+  void load_context();
+  void emit_entries();
+  void emit_exit(std::uint32_t number);
+  void begin_segment(std::uint32_t instruction);
+  void emit_instruction(std::uint32_t instruction);
+  void emit_branch(std::uint32_t instruction);
+  void emit_barrier(std::uint32_t instruction);
+  void emit_leave(std::uint32_t instruction);
+  void require_lanes(std::uint32_t instruction);
+  void leave_unless(Value* condition, std::uint32_t instruction);
+  void count_instruction(std::uint32_t instruction);
+  void flush_count();
+  void publish_counts();
+  std::uint32_t target_of(std::uint32_t instruction) const;
+  llvm::BasicBlock* exit_block(std::uint32_t instruction);
+  llvm::BasicBlock* segment_at(std::uint32_t instruction);
+  llvm::BasicBlock* new_block(const char* name);
+  std::uint32_t ops_of(std::uint32_t instruction) const;
+
+  // registers.cpp: registers and operands.
+  void make_homes();
+  llvm::Type* element(ptx::Type type) const;
+  llvm::VectorType* lanes_of(llvm::Type* type) const;
+  const vgpu::analysis::Shape& shape(ptx::RegisterId reg) const {
+    return plan_.shapes.registers[reg];
+  }
+  vgpu::analysis::Shape shape(const ptx::Operand& operand) const;
+  bool is_uniform(const ptx::Operand& operand) const;
+  Value* constant(const ptx::Operand& operand, ptx::Type type);
+  // The value in the first lane of group `index`, for groups of `group` lanes.
+  Value* first_lane(const ptx::Operand& operand, ptx::Type type, unsigned group, unsigned index);
+  Value* scalar(const ptx::Operand& operand, ptx::Type type) {
+    return first_lane(operand, type, kLanes, 0);
+  }
+  Value* vector(const ptx::Operand& operand, ptx::Type type);
+  Value* expand(const std::vector<Value*>& bases, std::int64_t stride, unsigned group);
+  Value* read_slot(std::uint32_t slot, llvm::Type* type, unsigned lane);
+  Value* frame_lanes(std::uint32_t slot, llvm::Type* type);
+  Value* as(Value* value, llvm::Type* element);
+  // Predicates: a uniform one as i1, any as a mask of lanes.
+  Value* flag(const ptx::Operand& operand);
+  Value* mask(const ptx::Operand& operand);
+  Value* mask_of_flag(Value* flag);
+  Value* lanes_of_mask(Value* mask);
+  Value* mask_of_lanes(Value* lanes);
+  bool is_flag(const ptx::Operand& operand) const;
+  void write_scalar(ptx::RegisterId reg, unsigned index, Value* value);
+  void write_vector(ptx::RegisterId reg, Value* value);
+  void write_predicate(const ptx::Operand& operand, Value* value); // i1 or mask as it comes
+  // Calls make(operands) once on vectors or on the first lane of each group, as the result's shape
+  // wants, and writes the result.
+  template <class Make>
+  void compute(ptx::RegisterId result, const std::vector<const ptx::Operand*>& from,
+               const std::vector<ptx::Type>& types, Make&& make);
+  void store_for_handler(ptx::RegisterId reg);
+  void reload_from_handler(ptx::RegisterId reg);
+  void load_at_entry(const vgpu::CompiledRegister& item);
+  void store_at_exit(const vgpu::CompiledRegister& item);
+  std::uint32_t slot_of(const ptx::Operand& operand, ptx::Type type) const;
+  void find_canonical_registers();
+  Value* canonical(Value* value);
+  Value* canonical_read(Value* value, ptx::RegisterId reg);
+  Value* canonical_write(Value* value, ptx::RegisterId reg);
+
+  // arithmetic.cpp
+  void emit_arithmetic(const ptx::Instruction& at, std::uint32_t instruction);
+  void emit_setp(const ptx::Instruction& at);
+  void emit_selp(const ptx::Instruction& at);
+  void emit_cvt(const ptx::Instruction& at, std::uint32_t instruction);
+  void emit_mov(const ptx::Instruction& at);
+  void emit_cvta(const ptx::Instruction& at);
+  void emit_predicate_logic(const ptx::Instruction& at);
+  void emit_lane_function(const ptx::Instruction& at, const LaneFunction& function);
+  void check_widening(const ptx::Instruction& at, std::uint32_t instruction);
+  Value* operand_as_declared(const ptx::Operand& operand, ptx::Type type, unsigned group,
+                             unsigned index);
+  Value* compare(const ptx::Instruction& at, Value* a, Value* b);
+  Value* arithmetic(const ptx::Instruction& at, const Operands& operands);
+  Value* extremum(bool maximum, Value* a, Value* b);
+  Value* flush(Value* value);
+  Value* shift(const ptx::Instruction& at, Value* a, Value* amount);
+
+  // memory.cpp
+  void emit_memory(const ptx::Instruction& at, std::uint32_t instruction);
+  void emit_checked_memory(const ptx::Instruction& at, std::uint32_t instruction);
+  void emit_check(const AccessCheck& check, const Address& address, Value* hit);
+  void call_mark(Value* hit, Address& address, unsigned size);
+  void call_find(Value* hit, const Address& address, std::uint64_t span, unsigned size, bool store);
+  void emit_parameter_load(const ptx::Instruction& at);
+  Address address_of(const ptx::Operand& operand, unsigned size);
+  Value* lowest_lane(const Address& address, Value* base);
+  Value* hit_of(std::uint32_t instruction);
+  Value* is_inside(Address& address, Value* hit, std::uint64_t span, unsigned size);
+  void transfer(const ptx::Instruction& at, Address& address, Value* hit, unsigned size);
+  Value* address_lanes(Address& address);
+  Value* fits(Address& address, Value* base, Value* room, unsigned size);
+  void load_lanes(const ptx::Instruction& at, Address& address, Value* host, unsigned size);
+  void store_lanes(const ptx::Instruction& at, Address& address, Value* host, unsigned size);
+  void write_loaded(const ptx::Instruction& at, std::size_t element, Value* value);
+  Value* stored_value(const ptx::Instruction& at, std::size_t element, bool wanted_vector);
+  void count_access(const ptx::Instruction& at, Address& address, unsigned size);
+  Value* shared_room(std::uint64_t span, unsigned size);
+  std::vector<const ptx::Operand*> data_operands(const ptx::Instruction& at) const;
+  Value* addresses_on_stack(Address& address);
+  Value* concatenate(Value* a, unsigned have, Value* b, unsigned more);
+  Value* service(std::size_t offset);
+
+  // handlers.cpp
+  void emit_handler(std::uint32_t instruction);
+  void call_handlers(std::uint32_t instruction);
+  void emit_exchange(const ptx::Instruction& at);
+  void emit_shuffle(const ptx::Instruction& at);
+  llvm::AllocaInst* stack(llvm::Type* type, const char* name);
+  llvm::BasicBlock* fault_block();
+
+  Value* field(std::size_t offset, llvm::Type* type, const char* name);
+  llvm::Constant* i32(std::uint32_t value) { return b_.getInt32(value); }
+  llvm::Constant* i64(std::uint64_t value) { return b_.getInt64(value); }
+  Value* active(); // lanes for which the current instruction acts
+  const vgpu::Op& first_op(std::uint32_t instruction) const {
+    return code_.ops[code_.first_op[instruction]];
+  }
+
+  const vgpu::CompileJob& job_;
+  const Plan& plan_;
+  const vgpu::Code& code_;
+  const ptx::Function& source_;
+  llvm::LLVMContext& context_;
+  std::unique_ptr<llvm::Module> module_;
+  llvm::Function* function_ = nullptr;
+  Builder b_;
+  Builder prologue_; // values that hold for the whole activation
+  llvm::BasicBlock* prologue_block_ = nullptr;
+
+  Value* context_pointer_ = nullptr;
+  Value* frame_ = nullptr;
+  Value* warp_ = nullptr;
+  Value* ops_ = nullptr;
+  Value* shared_ = nullptr;
+  Value* shared_bytes_ = nullptr;
+  Value* parameters_ = nullptr;
+  Value* hits_ = nullptr;
+  Value* scalars_ = nullptr;
+  Value* services_ = nullptr;
+  Value* counters_ = nullptr;
+  Value* budget_ = nullptr;
+  Value* mask_ = nullptr;
+  Value* limit_ = nullptr;
+  llvm::AllocaInst* executed_ = nullptr;
+  llvm::AllocaInst* idle_ = nullptr;
+
+  std::vector<std::array<llvm::AllocaInst*, 4>> homes_; // by register
+  std::vector<bool> canonical_later_;                   // by register
+  std::map<std::uint32_t, llvm::BasicBlock*> segments_; // by instruction
+  std::map<std::uint32_t, llvm::BasicBlock*> exits_;    // by exit number
+  std::map<std::pair<std::uint32_t, unsigned>, Value*> slot_values_;
+  std::map<std::pair<std::uint64_t, unsigned>, Value*> shared_rooms_;
+  Value* guard_mask_ = nullptr; // of the instruction being written; null = none
+  Value* guard_flag_ = nullptr;
+  llvm::BasicBlock* fault_ = nullptr;
+  Value* width_ = nullptr;    // lanes that run
+  std::uint64_t pending_ = 0; // ops emitted since executed_ was updated
+  bool raw_nan_ = false;      // operands are read by arithmetic, to which all NaN are alike
+  bool raw_result_ = false;   // the result may be any NaN
+  bool reachable_ = true;
+};
+
+template <class Make>
+void Emitter::compute(ptx::RegisterId result, const std::vector<const ptx::Operand*>& from,
+                      const std::vector<ptx::Type>& types, Make&& make) {
+  const auto& wanted = shape(result);
+  if (plan_.home[result] == Home::scalar) {
+    const unsigned group = wanted.group;
+    for (unsigned index = 0; index < kLanes / group; ++index) {
+      Operands values;
+      for (std::size_t i = 0; i < from.size(); ++i)
+        values.push_back(first_lane(*from[i], types[i], group, index));
+      write_scalar(result, index, make(values));
+    }
+    return;
+  }
+  Operands values;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    values.push_back(vector(*from[i], types[i]));
+  write_vector(result, make(values));
+}
+
+} // namespace kernevo::jit

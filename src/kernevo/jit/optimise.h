@@ -1,0 +1,15 @@
+// The passes between emission and code generation: few, each worth its time on the shape of code
+// the emitter writes.
+#pragma once
+
+#include "kernevo/jit/pass_log.h"
+
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+namespace kernevo::jit {
+
+// `thorough` adds the passes that only a long launch pays for.
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool thorough, PassLog& log);
+
+} // namespace kernevo::jit
