@@ -1,5 +1,6 @@
 #include "kernevo/device/arena.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
@@ -80,6 +81,22 @@ Arena& Arena::operator=(Arena&& other) noexcept {
 Arena::~Arena() {
   if (base_ != nullptr)
     munmap(base_, mapped_);
+}
+
+std::vector<Region> Arena::touched(std::size_t index) const {
+  const std::uint64_t start = regions_[index].offset;
+  const std::uint64_t end = start + regions_[index].bytes;
+  std::vector<Region> parts;
+  for (std::uint64_t at = start; at < end;) {
+    const off_t data = lseek(descriptor_.get(), static_cast<off_t>(at), SEEK_DATA);
+    if (data < 0 || static_cast<std::uint64_t>(data) >= end)
+      break;
+    const off_t hole = lseek(descriptor_.get(), data, SEEK_HOLE);
+    const std::uint64_t first = std::max(start, static_cast<std::uint64_t>(data));
+    at = hole < 0 ? end : std::min(end, static_cast<std::uint64_t>(hole));
+    parts.push_back({first - start, at - first});
+  }
+  return parts;
 }
 
 std::span<std::byte> Arena::region(std::size_t index) const {

@@ -28,6 +28,9 @@ public:
   ~Arena();
 
   std::span<std::byte> region(std::size_t index) const;
+  // The parts of a region that anybody has written to, as offsets in it, ascending; looking at the
+  // rest would make it real.
+  std::vector<Region> touched(std::size_t index) const;
   const std::vector<Region>& regions() const { return regions_; }
   int descriptor() const { return descriptor_.get(); }
 

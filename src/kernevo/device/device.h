@@ -6,6 +6,7 @@
 #include "kernevo/model/finding.h"
 #include "kernevo/model/gpu.h"
 #include "kernevo/model/launch.h"
+#include "kernevo/task/inputs.h"
 
 #include <cstdint>
 #include <map>
@@ -24,6 +25,14 @@ struct TensorBinding {
   bool initialized = true; // false: reading before writing is a fault
   // Region that receives one byte per tensor byte: 1 where a kernel wrote. Absent = not wanted.
   std::optional<std::size_t> written_region;
+  // The worker makes the content from this, page by page, as kernels touch it.
+  std::optional<InputRecipe> recipe = std::nullopt;
+};
+
+// Blocks, warps and the lanes of an atomic in their natural order, or in one that a seed decides.
+struct RunOrder {
+  bool shuffled = false;
+  std::uint64_t seed = 0;
 };
 
 struct RunRequest {
@@ -35,6 +44,9 @@ struct RunRequest {
   std::vector<std::uint64_t> only_blocks; // of the single launch; empty = all
   std::uint64_t instruction_budget = 0;   // warp instructions per launch; 0 = the device's default
   double seconds = 60;
+  RunOrder order = {};
+  // Outputs are poisoned page by page too, and kernels may touch this much of each tensor.
+  bool on_demand = false;
 };
 
 struct RunOutcome {
@@ -42,6 +54,7 @@ struct RunOutcome {
   std::string printed;
   bool output_flood = false;
   std::uint64_t warp_instructions = 0;
+  std::uint64_t compiled_instructions = 0; // of the warp instructions: not interpreted
   std::uint64_t blocks_run = 0;
 
   static RunOutcome stopped_by(Finding finding) {

@@ -8,31 +8,93 @@
 namespace kernevo {
 namespace {
 
+Json recipe_to_json(const InputRecipe& r) {
+  return {{"dtype", name_of(r.dtype)},
+          {"kind", static_cast<int>(r.kind)},
+          {"low", r.low},
+          {"high", r.high},
+          {"tiny", r.tiny},
+          {"denormal_step", r.denormal_step},
+          {"seed", r.seed}};
+}
+
+InputRecipe recipe_from_json(const Json& json) {
+  only_keys(json, {"dtype", "kind", "low", "high", "tiny", "denormal_step", "seed"});
+  InputRecipe recipe;
+  if (const auto dtype = parse_dtype(json.at("dtype").get<std::string>()))
+    recipe.dtype = *dtype;
+  recipe.kind = static_cast<Distribution::Kind>(json.at("kind").get<int>());
+  json.at("low").get_to(recipe.low);
+  json.at("high").get_to(recipe.high);
+  json.at("tiny").get_to(recipe.tiny);
+  json.at("denormal_step").get_to(recipe.denormal_step);
+  json.at("seed").get_to(recipe.seed);
+  return recipe;
+}
+
 Json tensor_to_json(const TensorBinding& t) {
   Json json{{"name", t.name},
             {"region", t.region},
             {"read_only", t.read_only},
             {"initialized", t.initialized}};
   put_optional(json, "written_region", t.written_region);
+  if (t.recipe)
+    json["recipe"] = recipe_to_json(*t.recipe);
   return json;
 }
 
 TensorBinding tensor_from_json(const Json& json) {
-  only_keys(json, {"name", "region", "read_only", "initialized", "written_region"});
-  return {json.at("name"), json.at("region"), json.at("read_only"), json.at("initialized"),
-          get_optional<std::size_t>(json, "written_region")};
+  only_keys(json, {"name", "region", "read_only", "initialized", "written_region", "recipe"});
+  TensorBinding tensor{json.at("name"), json.at("region"), json.at("read_only"),
+                       json.at("initialized"), get_optional<std::size_t>(json, "written_region")};
+  if (json.contains("recipe"))
+    tensor.recipe = recipe_from_json(json.at("recipe"));
+  return tensor;
+}
+
+// A message with machine code is a line of JSON, which lists keys and sizes, and the bytes after
+// it.
+std::string with_code(Json json, const MachineCode& code) {
+  json["code"] = Json::array();
+  for (const auto& [key, bytes] : code)
+    json["code"].push_back({{"key", key}, {"bytes", bytes.size()}});
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  for (const auto& [key, bytes] : code)
+    text += bytes;
+  return text;
+}
+
+std::string_view json_part(std::string_view text) {
+  return text.substr(0, text.find('\n'));
+}
+
+// False when sizes and bytes do not agree.
+bool read_code(const Json& json, std::string_view text, MachineCode& code) {
+  std::size_t at = json_part(text).size() + 1;
+  for (const Json& item : json.at("code")) {
+    const auto size = item.at("bytes").get<std::size_t>();
+    if (at > text.size() || size > text.size() - at)
+      return false;
+    code[item.at("key")] = text.substr(at, size);
+    at += size;
+  }
+  return at == text.size();
 }
 
 } // namespace
 
 std::string encode(const OpenMessage& message) {
-  return Json{{"kind", "open"}, {"gpu", message.gpu}, {"memory_bytes", message.memory_bytes}}
+  return Json{{"kind", "open"},
+              {"gpu", message.gpu},
+              {"memory_bytes", message.memory_bytes},
+              {"compiler", message.compiler},
+              {"arena_bytes", message.arena_bytes}}
       .dump();
 }
 
 std::string encode(const LoadMessage& message) {
-  return Json{{"kind", "load"}, {"ptx", message.ptx}, {"file", message.file}}.dump(
-      -1, ' ', false, Json::error_handler_t::replace);
+  return with_code(Json{{"kind", "load"}, {"ptx", message.ptx}, {"file", message.file}},
+                   message.code);
 }
 
 std::string encode(const RunMessage& message) {
@@ -52,26 +114,38 @@ std::string encode(const RunMessage& message) {
               {"only_blocks", request.only_blocks},
               {"instruction_budget", request.instruction_budget},
               {"seconds", request.seconds},
+              {"shuffled", request.order.shuffled},
+              {"order_seed", request.order.seed},
+              {"on_demand", request.on_demand},
               {"regions", std::move(regions)}}
       .dump();
 }
 
 Result<OpenMessage> decode_open(std::string_view text) {
   return read_json(text, "open message", [](const Json& json) {
-    return OpenMessage{json.at("gpu"), json.at("memory_bytes")};
+    return OpenMessage{json.at("gpu"), json.at("memory_bytes"), json.at("compiler"),
+                       json.at("arena_bytes")};
   });
 }
 
 Result<LoadMessage> decode_load(std::string_view text) {
-  return read_json(text, "load message",
-                   [](const Json& json) { return LoadMessage{json.at("ptx"), json.at("file")}; });
+  bool whole = false;
+  auto message = read_json(json_part(text), "load message", [&](const Json& json) {
+    LoadMessage m{json.at("ptx"), json.at("file"), {}};
+    whole = read_code(json, text, m.code);
+    return m;
+  });
+  if (message && !whole)
+    return fail(ErrorCode::infrastructure, "the load message is cut short");
+  return message;
 }
 
 Result<RunMessage> decode_run(std::string_view text) {
   std::string plan_text;
   auto message = read_json(text, "run message", [&](const Json& json) {
-    only_keys(json, {"kind", "plan", "tensors", "registers", "entry_names", "sanitize",
-                     "only_blocks", "instruction_budget", "seconds", "regions"});
+    only_keys(json,
+              {"kind", "plan", "tensors", "registers", "entry_names", "sanitize", "only_blocks",
+               "instruction_budget", "seconds", "shuffled", "order_seed", "on_demand", "regions"});
     RunMessage m;
     json.at("plan").get_to(plan_text);
     for (const Json& item : json.at("tensors"))
@@ -82,6 +156,9 @@ Result<RunMessage> decode_run(std::string_view text) {
     json.at("only_blocks").get_to(m.request.only_blocks);
     json.at("instruction_budget").get_to(m.request.instruction_budget);
     json.at("seconds").get_to(m.request.seconds);
+    json.at("shuffled").get_to(m.request.order.shuffled);
+    json.at("order_seed").get_to(m.request.order.seed);
+    json.at("on_demand").get_to(m.request.on_demand);
     for (const Json& item : json.at("regions"))
       m.regions.push_back({item.at("offset"), item.at("bytes")});
     return m;
@@ -94,12 +171,12 @@ Result<RunMessage> decode_run(std::string_view text) {
 }
 
 std::string kind_of_message(std::string_view text) {
-  return read_json(text, "message",
+  return read_json(json_part(text), "message",
                    [](const Json& json) { return json.value("kind", std::string()); })
       .value_or("");
 }
 
-std::string encode(const Result<RunOutcome>& outcome) {
+std::string encode(const Result<RunOutcome>& outcome, const MachineCode& code) {
   Json json;
   if (!outcome) {
     json["trouble"] = outcome.error().message;
@@ -108,16 +185,20 @@ std::string encode(const Result<RunOutcome>& outcome) {
             {"printed", outcome->printed},
             {"output_flood", outcome->output_flood},
             {"warp_instructions", outcome->warp_instructions},
+            {"compiled_instructions", outcome->compiled_instructions},
             {"blocks_run", outcome->blocks_run}};
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return with_code(std::move(json), code);
 }
 
-Result<RunOutcome> decode_outcome(std::string_view text) {
+Result<RunOutcome> decode_outcome(std::string_view text, MachineCode* code) {
   std::optional<std::string> fault;
   std::optional<std::string> trouble;
-  auto outcome = read_json(text, "worker's answer", [&](const Json& json) {
+  auto outcome = read_json(json_part(text), "worker's answer", [&](const Json& json) {
     RunOutcome o;
+    // Without it the code is made again.
+    if (MachineCode sent; code != nullptr && read_code(json, text, sent))
+      *code = std::move(sent);
     trouble = get_optional<std::string>(json, "trouble");
     if (trouble)
       return o;
@@ -125,6 +206,7 @@ Result<RunOutcome> decode_outcome(std::string_view text) {
     json.at("printed").get_to(o.printed);
     json.at("output_flood").get_to(o.output_flood);
     json.at("warp_instructions").get_to(o.warp_instructions);
+    json.at("compiled_instructions").get_to(o.compiled_instructions);
     json.at("blocks_run").get_to(o.blocks_run);
     return o;
   });

@@ -3,19 +3,26 @@
 
 #include "kernevo/device/device.h"
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace kernevo {
 
+// Machine code of the loaded module, by its key.
+using MachineCode = std::map<std::string, std::string>;
+
 struct OpenMessage {
   std::string gpu;
   std::uint64_t memory_bytes = 0;
+  std::string compiler; // file of the compiler plug-in; empty = this worker only interprets
+  std::uint64_t arena_bytes = 0;
 };
 struct LoadMessage {
   std::string ptx;
   std::string file;
+  MachineCode code; // made by earlier workers
 };
 struct RunMessage {
   RunRequest request;
@@ -31,7 +38,8 @@ Result<RunMessage> decode_run(std::string_view text);
 // "open", "load", "run" or "" for anything else.
 std::string kind_of_message(std::string_view text);
 
-std::string encode(const Result<RunOutcome>& outcome);
-Result<RunOutcome> decode_outcome(std::string_view text);
+// `code`: what was compiled since the last answer.
+std::string encode(const Result<RunOutcome>& outcome, const MachineCode& code = {});
+Result<RunOutcome> decode_outcome(std::string_view text, MachineCode* code = nullptr);
 
 } // namespace kernevo

@@ -9,6 +9,8 @@ namespace kernevo {
 
 struct VirtualDeviceLimits {
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U; // of the worker, beside the arena
+  // Address space for arenas larger than that, of which runs on demand touch little.
+  std::uint64_t arena_bytes = 0;
 };
 
 Result<std::unique_ptr<Device>> open_virtual_device(const Gpu& gpu,

@@ -4,6 +4,9 @@
 #include "kernevo/device/messages.h"
 #include "kernevo/device/virtual_device.h"
 #include "kernevo/vgpu/machine.h"
+#include "kernevo/vgpu/object_store.h"
+#include "kernevo/vgpu/plugin.h"
+#include "kernevo/vgpu/tier.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +22,8 @@ namespace {
 // Room for the program, the parsed module, thread stacks and the arena's gaps beside the kernel's
 // own memory.
 constexpr std::uint64_t kOverhead = std::uint64_t{4} << 30U;
+// A NaN in every floating format: as the judge fills outputs that are not made on demand.
+constexpr int kPoison = 0xFF;
 
 Finding finding_from(const Error& error) {
   Finding finding;
@@ -89,15 +94,29 @@ std::optional<std::string> put_argument(const LaunchArgument& argument,
 
 class Session {
 public:
-  Session(Gpu gpu, std::uint64_t memory_bytes)
-      : gpu_(std::move(gpu)), memory_bytes_(memory_bytes) {}
+  Session(Gpu gpu, std::uint64_t memory_bytes, bool compiles)
+      : gpu_(std::move(gpu)), memory_bytes_(memory_bytes), compiles_(compiles) {}
 
   RunOutcome load(const LoadMessage& message) {
     auto program = vgpu::load_program(message.ptx, message.file);
     if (!program)
       return RunOutcome::stopped_by(finding_from(program.error()));
     program_ = std::move(*program);
+    vgpu::Objects known;
+    for (const auto& [key, bytes] : message.code)
+      known[{program_->text_hash, key}] = bytes;
+    store_ = std::make_shared<vgpu::MemoryStore>(std::move(known));
+    vgpu::set_object_store(store_);
     return {};
+  }
+
+  // Compiled since the last call.
+  MachineCode take_code() {
+    MachineCode code;
+    if (store_)
+      for (auto& [key, bytes] : store_->take_new())
+        code[key.object] = std::move(bytes);
+    return code;
   }
 
   Result<RunOutcome> run(const RunMessage& message, FileDescriptor memory) {
@@ -109,6 +128,11 @@ public:
     options.sanitize = request.sanitize;
     options.memory_limit = memory_bytes_;
     options.seconds = request.seconds;
+    options.order =
+        request.order.shuffled ? vgpu::BlockOrder::shuffled : vgpu::BlockOrder::in_order;
+    options.order_seed = request.order.seed;
+    if (!compiles_)
+      options.tier = vgpu::Tier::interpreter;
     if (request.instruction_budget > 0)
       options.instruction_budget = request.instruction_budget;
     vgpu::Machine machine(gpu_, options);
@@ -116,7 +140,7 @@ public:
     std::vector<vgpu::DevicePointer> pointers;
     for (const TensorBinding& tensor : request.tensors) {
       KERNEVO_TRY(pointer, machine.adopt(arena.region(tensor.region), tensor.name,
-                                         {tensor.read_only, tensor.initialized}));
+                                         use_of(tensor, request, arena)));
       pointers.push_back(pointer);
     }
     for (const ScratchBuffer& scratch : request.plan.scratch) {
@@ -136,16 +160,27 @@ public:
       if (!run_launch(machine, launch, request, pointers, outcome))
         break;
     }
-    for (std::size_t i = 0; i < request.tensors.size(); ++i)
-      if (const auto region = request.tensors[i].written_region) {
-        const auto written = machine.written(pointers[i]);
-        std::memcpy(arena.region(*region).data(), written.data(),
-                    std::min<std::size_t>(written.size(), arena.region(*region).size()));
-      }
     return outcome;
   }
 
 private:
+  vgpu::AllocationOptions use_of(const TensorBinding& tensor, const RunRequest& request,
+                                 const Arena& arena) const {
+    vgpu::AllocationOptions use{tensor.read_only, tensor.initialized};
+    if (tensor.written_region)
+      use.written = arena.region(*tensor.written_region);
+    use.fill_limit = memory_bytes_;
+    if (tensor.recipe)
+      use.fill = [recipe = *tensor.recipe](std::uint64_t offset, std::span<std::byte> bytes) {
+        fill_elements(recipe, offset / size_of(recipe.dtype), bytes);
+      };
+    else if (request.on_demand && !tensor.initialized)
+      use.fill = [](std::uint64_t, std::span<std::byte> bytes) {
+        std::memset(bytes.data(), kPoison, bytes.size());
+      };
+    return use;
+  }
+
   // False when the launch faulted.
   bool run_launch(vgpu::Machine& machine, const Launch& launch, const RunRequest& request,
                   const std::vector<vgpu::DevicePointer>& pointers, RunOutcome& outcome) {
@@ -202,6 +237,7 @@ private:
     outcome.printed += result.printed;
     outcome.output_flood = outcome.output_flood || result.output_flood;
     outcome.warp_instructions += result.statistics.warp_instructions;
+    outcome.compiled_instructions += result.statistics.compiled_instructions;
     outcome.blocks_run += result.statistics.blocks_run;
     if (!result.fault)
       return true;
@@ -215,7 +251,9 @@ private:
 
   Gpu gpu_;
   std::uint64_t memory_bytes_;
+  bool compiles_;
   std::shared_ptr<const vgpu::Program> program_;
+  std::shared_ptr<vgpu::MemoryStore> store_;
 };
 
 RunOutcome out_of_memory() {
@@ -242,14 +280,17 @@ int serve_virtual_device() {
     channel.send(encode(Result<RunOutcome>(tl::unexpected<Error>(gpu.error()))));
     return 3;
   }
-  if (auto confined = confine_this_process(Confinement::execute,
-                                           {.address_space = 2 * open->memory_bytes + kOverhead});
+  // So is the compiler. Without it everything runs, only slower.
+  const bool compiles = !open->compiler.empty() && vgpu::load_compiler(open->compiler);
+  if (auto confined = confine_this_process(
+          Confinement::execute,
+          {.address_space = 2 * open->memory_bytes + open->arena_bytes + kOverhead});
       !confined) {
     channel.send(encode(Result<RunOutcome>(tl::unexpected<Error>(confined.error()))));
     return 3;
   }
   channel.send(encode(Result<RunOutcome>(RunOutcome{})));
-  Session session(std::move(*gpu), open->memory_bytes);
+  Session session(std::move(*gpu), open->memory_bytes, compiles);
   while (std::optional<Message> message = channel.receive()) {
     Result<RunOutcome> outcome = out_of_memory();
     try {
@@ -265,7 +306,7 @@ int serve_virtual_device() {
     } catch (const std::bad_alloc&) { // the one library exception a hostile module can provoke
       outcome = out_of_memory();
     }
-    if (!channel.send(encode(outcome)))
+    if (!channel.send(encode(outcome, session.take_code())))
       return 0;
   }
   return 0;

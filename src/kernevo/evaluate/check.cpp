@@ -28,7 +28,9 @@ constexpr std::uint64_t kMostSampledBlocks = 48;
 // Multiply-adds the oracle may spend on one large case.
 constexpr double kOracleWork = 4e8;
 constexpr std::size_t kPrintedKept = 4096; // characters of printf output shown
-constexpr double kBytesFactor = 3;         // inputs twice (theirs and ours), outputs and their maps
+// Of a whole run: inputs twice (theirs and ours), outputs and their maps. A sampled one makes only
+// what it touches.
+constexpr double kBytesFactor = 3;
 
 std::uint64_t fresh_seed() {
   std::random_device source;
@@ -177,7 +179,8 @@ private:
   }
 
   Result<void> load() {
-    KERNEVO_TRY(device, open_virtual_device(result_.gpu, {options_.memory_bytes}));
+    KERNEVO_TRY(largest, largest_arena());
+    KERNEVO_TRY(device, open_virtual_device(result_.gpu, {options_.memory_bytes, largest}));
     device_ = std::move(device);
     KERNEVO_TRY(refusal, device_->load(result_.build.ptx, kernel_.path + " (as PTX)"));
     if (refusal) {
@@ -196,12 +199,38 @@ private:
     } else {
       expectation_ = [](const CaseInputs& inputs, std::size_t output,
                         std::span<const std::int64_t> points) {
-        OracleInputs spans;
-        for (const auto& bytes : inputs.initial)
-          spans.emplace_back(bytes);
-        return expected_values(inputs.problem, spans, output, points);
+        return expected_values(inputs.problem, oracle_inputs(inputs), output, points);
       };
     }
+    return {};
+  }
+
+  // Address space the largest shape takes in the worker: tensors and a flag for each byte written.
+  Result<std::uint64_t> largest_arena() const {
+    constexpr std::uint64_t gaps = std::uint64_t{1} << 30U;
+    std::uint64_t largest = 0;
+    for (const ShapeCase& shape : task_.shapes) {
+      KERNEVO_TRY(problem, make_problem(task_, shape));
+      std::uint64_t bytes = gaps;
+      for (const BufferSpec& buffer : problem.buffers)
+        bytes += 2 * buffer.bytes();
+      largest = std::max(largest, bytes);
+    }
+    return largest;
+  }
+
+  // Is the case right when nothing is shuffled? Then its fault is that order matters at all.
+  Result<void> blame_order(const CaseInputs& inputs, const LaunchPlan& plan, CaseOptions options,
+                           CaseReport& report) {
+    const std::uint64_t seed = options.order.seed;
+    options.order = {};
+    KERNEVO_TRY(in_order, run_case(subject_, inputs, plan, expectation_, options));
+    if (in_order.fault)
+      return {};
+    report.fault = FaultKind::race_or_sync_error;
+    report.summary = fmt::format("the result depends on the order of blocks, warps or atomics: {} "
+                                 "in shuffled order {}, right in natural order",
+                                 report.summary, seed);
     return {};
   }
 
@@ -213,6 +242,13 @@ private:
       return {};
     }
     KERNEVO_TRY(report, run_case(subject_, inputs, *plan, expectation_, options));
+    if (report.fault == FaultKind::correctness_mismatch && options.order.shuffled)
+      KERNEVO_CHECK(blame_order(inputs, *plan, options, report));
+    if (inputs.on_demand() && report.finding && report.finding->kind == FindingKind::memory_limit) {
+      verdict().warnings.push_back(fmt::format("case {} was checked on small shapes only: {}",
+                                               report.record.case_id, report.summary));
+      return {};
+    }
     report.record.hidden = hidden;
     verdict().cases.push_back(report.record);
     worst_strict_ratio_ = std::max(worst_strict_ratio_, report.worst_strict_ratio);
@@ -238,8 +274,10 @@ private:
                       report.record.case_id));
   }
 
-  CaseOptions thorough(const Problem& problem) const {
+  CaseOptions thorough(const Problem& problem, InputSet set = InputSet::nominal) const {
     CaseOptions options;
+    options.order = options_.order.value_or(
+        RunOrder{set == InputSet::exact_integers, result_.seed + seeds_used_});
     options.seconds = options_.seconds;
     options.instruction_budget = runaway_budget(estimated_work(task_, problem));
     return options;
@@ -257,7 +295,7 @@ private:
       KERNEVO_TRY(problem, make_problem(task_, shape));
       for (const InputSet set : input_sets(problem)) {
         const CaseInputs inputs = make_inputs(problem, set, next_seed());
-        KERNEVO_CHECK(try_case(inputs, task_.check_shapes_given, thorough(problem)));
+        KERNEVO_CHECK(try_case(inputs, task_.check_shapes_given, thorough(problem, set)));
         if (failed())
           return {};
         if (set != InputSet::nominal)
@@ -287,7 +325,8 @@ private:
       if (sets.size() > 1)
         chosen.push_back(sets[1 + turn++ % (sets.size() - 1)]);
       for (const InputSet set : chosen) {
-        KERNEVO_CHECK(try_case(make_inputs(problem, set, next_seed()), true, thorough(problem)));
+        KERNEVO_CHECK(
+            try_case(make_inputs(problem, set, next_seed()), true, thorough(problem, set)));
         if (failed())
           return {};
       }
@@ -330,12 +369,6 @@ private:
       bytes += static_cast<double>(buffer.bytes());
       outputs += buffer.direction == Direction::in ? 0.0 : static_cast<double>(buffer.elements());
     }
-    if (bytes * kBytesFactor > static_cast<double>(options_.memory_bytes)) {
-      verdict().warnings.push_back(
-          fmt::format("case {} was checked on small shapes only: its tensors take {:.1f} GB",
-                      shape.id, bytes / 1e9));
-      return {};
-    }
     const double work = estimated_work(task_, problem);
     const double instructions = instructions_per_work_ * work;
     CaseOptions options = thorough(problem);
@@ -359,6 +392,17 @@ private:
                         shape.id, instructions / 1e9));
         return {};
       }
+    }
+    if (!options.only_blocks.empty()) {
+      KERNEVO_TRY(inputs,
+                  make_inputs_on_demand(std::move(problem), InputSet::nominal, next_seed()));
+      return try_case(inputs, false, options);
+    }
+    if (bytes * kBytesFactor > static_cast<double>(options_.memory_bytes)) {
+      verdict().warnings.push_back(
+          fmt::format("case {} was checked on small shapes only: its tensors take {:.1f} GB",
+                      shape.id, bytes / 1e9));
+      return {};
     }
     return try_case(make_inputs(std::move(problem), InputSet::nominal, next_seed()), false,
                     options);

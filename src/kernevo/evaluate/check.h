@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/base/result.h"
+#include "kernevo/device/device.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/build.h"
 #include "kernevo/model/gpu.h"
@@ -12,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,9 @@ struct CheckOptions {
   double seconds = 60;    // wall-clock limit of one case in the worker
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
   bool small_only = false; // stop after the small shapes
+  // Of every case. By default cases run in natural order but for the exact integers, on which a
+  // sound kernel is right in any order: those are shuffled.
+  std::optional<RunOrder> order;
 };
 
 // How one launch of the first real shape sits on the GPU.

@@ -43,7 +43,10 @@ Result<Laid> lay_out(const Subject& subject, const CaseInputs& inputs, const Lau
     TensorBinding binding{buffer.name, i, buffer.direction == Direction::in,
                           buffer.direction != Direction::out, std::nullopt};
     const std::span<std::byte> region = laid.arena.region(i);
-    if (buffer.direction == Direction::out)
+    if (inputs.on_demand()) {
+      if (buffer.direction != Direction::out)
+        binding.recipe = input_recipe(inputs.problem, i, inputs.set, inputs.seed);
+    } else if (buffer.direction == Direction::out)
       std::fill(region.begin(), region.end(), kPoison);
     else
       std::memcpy(region.data(), inputs.initial[i].data(), region.size());
@@ -51,6 +54,7 @@ Result<Laid> lay_out(const Subject& subject, const CaseInputs& inputs, const Lau
       binding.written_region = written_region++;
     laid.request.tensors.push_back(std::move(binding));
   }
+  laid.request.on_demand = inputs.on_demand();
   laid.request.plan = plan;
   laid.request.entry_names = subject.build->lowered_names;
   for (const Launch& launch : plan.launches)
@@ -69,15 +73,21 @@ std::uint64_t block_count(const LaunchPlan& plan) {
   return blocks;
 }
 
-// Flat indices of the elements whose every byte was written.
-std::vector<std::int64_t> written_points(const BufferSpec& buffer,
-                                         std::span<const std::byte> written) {
+// Flat indices of the elements whose every byte was written. Parts without data hold no flag.
+std::vector<std::int64_t> written_points(const BufferSpec& buffer, const Arena& arena,
+                                         std::size_t region) {
   std::vector<std::int64_t> points;
+  const std::span<const std::byte> written = arena.region(region);
   const auto size = static_cast<std::int64_t>(size_of(buffer.dtype));
-  for (std::int64_t i = 0; i < buffer.elements(); ++i) {
-    const auto first = written.begin() + i * size;
-    if (std::find(first, first + size, std::byte{0}) == first + size)
-      points.push_back(i);
+  for (const Region& part : arena.touched(region)) {
+    const auto begin = static_cast<std::int64_t>(part.offset) / size;
+    const auto end =
+        std::min(static_cast<std::int64_t>(part.offset + part.bytes) / size, buffer.elements());
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto first = written.begin() + i * size;
+      if (std::find(first, first + size, std::byte{0}) == first + size)
+        points.push_back(i);
+    }
   }
   return points;
 }
@@ -105,9 +115,9 @@ public:
       if (!is_output(buffer))
         continue;
       const std::uint64_t seed = inputs_.seed + i;
-      points_.back() = only_written
-                           ? thin_points(written_points(buffer, written(i)), limit(buffer), seed)
-                           : sample_points(buffer.elements(), limit(buffer), seed);
+      points_.back() = only_written ? thin_points(written_points(buffer, laid_.arena, flags(i)),
+                                                  limit(buffer), seed)
+                                    : sample_points(buffer.elements(), limit(buffer), seed);
       KERNEVO_TRY(expected, expectation_(inputs_, i, points_.back()));
       expected_.back() = std::move(expected);
     }
@@ -163,10 +173,13 @@ public:
   }
 
   std::span<const std::byte> written(std::size_t buffer) const {
-    return laid_.arena.region(*laid_.request.tensors[buffer].written_region);
+    return laid_.arena.region(flags(buffer));
   }
 
 private:
+  std::size_t flags(std::size_t buffer) const {
+    return *laid_.request.tensors[buffer].written_region;
+  }
   std::int64_t limit(const BufferSpec& buffer) const {
     return options_.point_limit > 0 ? options_.point_limit : buffer.elements();
   }
@@ -190,7 +203,7 @@ void take_finding(const Finding& finding, CaseReport& report) {
 } // namespace
 
 CaseInputs make_inputs(Problem problem, InputSet set, std::uint64_t seed) {
-  CaseInputs inputs{std::move(problem), set, seed, {}};
+  CaseInputs inputs{std::move(problem), set, seed, {}, {}};
   for (std::size_t i = 0; i < inputs.problem.buffers.size(); ++i) {
     const BufferSpec& buffer = inputs.problem.buffers[i];
     inputs.initial.emplace_back();
@@ -200,6 +213,35 @@ CaseInputs make_inputs(Problem problem, InputSet set, std::uint64_t seed) {
     fill_input(inputs.problem, i, set, seed, inputs.initial.back());
   }
   return inputs;
+}
+
+Result<CaseInputs> make_inputs_on_demand(Problem problem, InputSet set, std::uint64_t seed) {
+  CaseInputs inputs{std::move(problem), set, seed, {}, {}};
+  for (std::size_t i = 0; i < inputs.problem.buffers.size(); ++i) {
+    const BufferSpec& buffer = inputs.problem.buffers[i];
+    inputs.lazy.emplace_back();
+    if (buffer.direction == Direction::out)
+      continue;
+    inputs.lazy.back() = std::make_shared<LazyMemory>(
+        buffer.bytes(), [recipe = input_recipe(inputs.problem, i, set, seed)](
+                            std::uint64_t offset, std::span<std::byte> bytes) {
+          fill_elements(recipe, offset / size_of(recipe.dtype), bytes);
+        });
+    if (!inputs.lazy.back()->valid())
+      return fail(ErrorCode::infrastructure,
+                  fmt::format("no address space for '{}' of {} bytes", buffer.name, buffer.bytes()),
+                  std::nullopt, "raise the limit of virtual memory (ulimit -v)");
+  }
+  return inputs;
+}
+
+OracleInputs oracle_inputs(const CaseInputs& inputs) {
+  OracleInputs result;
+  for (const auto& memory : inputs.lazy)
+    result.push_back(memory ? OracleInput(memory->pages()) : OracleInput());
+  for (const auto& bytes : inputs.initial)
+    result.emplace_back(bytes);
+  return result;
 }
 
 Result<LaunchPlan> plan_for(const Subject& subject, const Problem& problem) {
@@ -220,6 +262,7 @@ Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
   laid.request.instruction_budget = options.instruction_budget;
   laid.request.seconds = options.seconds;
   laid.request.only_blocks = options.only_blocks;
+  laid.request.order = options.order;
   for (const BufferSpec& buffer : inputs.problem.buffers)
     report.bytes += buffer.bytes();
 
@@ -279,6 +322,7 @@ FaultKind fault_of(FindingKind kind) {
   switch (kind) {
   case FindingKind::out_of_bounds:
   case FindingKind::misaligned:
+  case FindingKind::bad_texture:
   case FindingKind::null_pointer:
   case FindingKind::read_only_write: return FaultKind::memory_safety_error;
   case FindingKind::uninitialized_read: return FaultKind::uninitialized_memory_error;

@@ -1,6 +1,7 @@
 // One kernel, one shape, one set of inputs: fill, run in the worker, compare.
 #pragma once
 
+#include "kernevo/base/lazy_pages.h"
 #include "kernevo/base/result.h"
 #include "kernevo/device/device.h"
 #include "kernevo/kernel/kernel_file.h"
@@ -12,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,8 +36,15 @@ struct CaseInputs {
   InputSet set = InputSet::nominal;
   std::uint64_t seed = 0;
   std::vector<std::vector<std::byte>> initial; // per buffer; empty for pure outputs
+  // On demand: instead of `initial`, pages made as the oracle reads them; null for pure outputs.
+  std::vector<std::shared_ptr<LazyMemory>> lazy;
+
+  bool on_demand() const { return !lazy.empty(); }
 };
 CaseInputs make_inputs(Problem problem, InputSet set, std::uint64_t seed);
+// For sampled runs of problems of any size: the same values, each made where and when it is read.
+Result<CaseInputs> make_inputs_on_demand(Problem problem, InputSet set, std::uint64_t seed);
+OracleInputs oracle_inputs(const CaseInputs& inputs);
 
 // Where expected values come from. `points` are ascending flat indices of one output.
 using ExpectationSource = std::function<Result<std::vector<Expected>>(
@@ -47,6 +56,7 @@ struct CaseOptions {
   double seconds = 60;
   std::vector<std::uint64_t> only_blocks; // sampled: verify what these blocks write
   std::int64_t point_limit = 0;           // most elements to compare; 0 = all
+  RunOrder order;
 };
 
 // What one case showed. No fault = it passed.

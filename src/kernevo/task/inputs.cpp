@@ -132,14 +132,7 @@ double wide_limit(const Problem& problem) {
   }
 }
 
-// A filled element as a function of 64 random bits.
-struct Recipe {
-  Distribution::Kind kind = Distribution::Kind::normal;
-  double low = 0;
-  double high = 1;
-  double tiny = 0;          // denormal: the smallest normal magnitude of the type
-  double denormal_step = 0; // and the spacing below it
-};
+using Recipe = InputRecipe;
 
 std::int64_t integer_in(std::uint64_t bits, double low, double high) {
   const auto first = static_cast<std::int64_t>(low);
@@ -198,7 +191,7 @@ void use_denormals(Recipe& recipe, DType dtype) {
 
 Recipe nominal_recipe(const Problem& problem, const BufferSpec& buffer) {
   const Distribution& initial = buffer.initial;
-  Recipe recipe{initial.kind, initial.low, initial.high};
+  Recipe recipe{buffer.dtype, initial.kind, initial.low, initial.high};
   if (initial.kind == Distribution::Kind::indices && problem.operation == "embedding")
     recipe.high = static_cast<double>(dim(problem, "V") - 1);
   if (initial.kind == Distribution::Kind::indices && problem.operation == "cross_entropy")
@@ -211,8 +204,9 @@ Recipe nominal_recipe(const Problem& problem, const BufferSpec& buffer) {
     use_denormals(recipe, buffer.dtype);
   // A bell curve of deviation 1 would leave an integer buffer almost constant.
   if (!is_floating(buffer.dtype) && initial == Distribution{})
-    recipe = buffer.dtype == DType::int8 ? Recipe{Distribution::Kind::integers, -128, 127}
-                                         : Recipe{Distribution::Kind::integers, -1000, 1000};
+    recipe = buffer.dtype == DType::int8
+                 ? Recipe{buffer.dtype, Distribution::Kind::integers, -128, 127}
+                 : Recipe{buffer.dtype, Distribution::Kind::integers, -1000, 1000};
   return recipe;
 }
 
@@ -221,6 +215,7 @@ Recipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputSet se
   if (buffer.fixed_distribution || set == InputSet::nominal)
     return nominal;
   Recipe recipe;
+  recipe.dtype = buffer.dtype;
   switch (set) {
   case InputSet::nominal: break;
   case InputSet::wide_range: {
@@ -249,11 +244,11 @@ Recipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputSet se
 }
 
 template <class Element, class Convert>
-void fill(std::span<std::byte> out, const CounterRandom& random, const Recipe& recipe,
-          Convert convert) {
+void fill(const Recipe& recipe, std::uint64_t first, std::span<std::byte> out, Convert convert) {
+  const CounterRandom random(recipe.seed);
   const std::size_t count = out.size() / sizeof(Element);
   for (std::size_t i = 0; i < count; ++i) {
-    const Element value = convert(draw(recipe, random.bits(i)));
+    const Element value = convert(draw(recipe, random.bits(first + i)));
     std::memcpy(out.data() + i * sizeof(Element), &value, sizeof(Element));
   }
 }
@@ -295,30 +290,39 @@ std::vector<InputSet> input_sets(const Problem& problem) {
   return sets;
 }
 
-void fill_input(const Problem& problem, std::size_t buffer, InputSet set, std::uint64_t seed,
-                std::span<std::byte> out) {
+InputRecipe input_recipe(const Problem& problem, std::size_t buffer, InputSet set,
+                         std::uint64_t seed) {
   assert(buffer < problem.buffers.size());
-  const BufferSpec& spec = problem.buffers[buffer];
-  const Recipe recipe = make_recipe(problem, spec, set);
-  const CounterRandom random(seed + 0x632BE59BD9B4E019U * (buffer + 1));
-  switch (spec.dtype) {
+  InputRecipe recipe = make_recipe(problem, problem.buffers[buffer], set);
+  recipe.seed = seed + 0x632BE59BD9B4E019U * (buffer + 1);
+  return recipe;
+}
+
+void fill_elements(const InputRecipe& recipe, std::uint64_t first, std::span<std::byte> out) {
+  switch (recipe.dtype) {
   case DType::float32:
-    return fill<float>(out, random, recipe, [](double v) { return static_cast<float>(v); });
+    return fill<float>(recipe, first, out, [](double v) { return static_cast<float>(v); });
   case DType::float16:
-    return fill<std::uint16_t>(out, random, recipe, [](double v) { return double_to_half(v); });
+    return fill<std::uint16_t>(recipe, first, out, [](double v) { return double_to_half(v); });
   case DType::bfloat16:
-    return fill<std::uint16_t>(out, random, recipe, [](double v) { return double_to_bfloat(v); });
-  case DType::float64: return fill<double>(out, random, recipe, [](double v) { return v; });
+    return fill<std::uint16_t>(recipe, first, out, [](double v) { return double_to_bfloat(v); });
+  case DType::float64: return fill<double>(recipe, first, out, [](double v) { return v; });
   case DType::int32:
   case DType::int8:
   case DType::int64: {
-    const std::size_t width = size_of(spec.dtype);
+    const CounterRandom random(recipe.seed);
+    const std::size_t width = size_of(recipe.dtype);
     for (std::size_t i = 0; i < out.size() / width; ++i)
-      store_element(spec.dtype, out.data(), static_cast<std::int64_t>(i),
-                    draw(recipe, random.bits(i)));
+      store_element(recipe.dtype, out.data(), static_cast<std::int64_t>(i),
+                    draw(recipe, random.bits(first + i)));
     return;
   }
   }
+}
+
+void fill_input(const Problem& problem, std::size_t buffer, InputSet set, std::uint64_t seed,
+                std::span<std::byte> out) {
+  fill_elements(input_recipe(problem, buffer, set, seed), 0, out);
 }
 
 } // namespace kernevo

@@ -50,10 +50,10 @@ Result<void> check_inputs(const Problem& problem, const OracleInputs& inputs) {
                                                     inputs.size(), problem.buffers.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const BufferSpec& buffer = problem.buffers[i];
-    if (buffer.direction != Direction::out && inputs[i].size() < buffer.bytes())
+    if (buffer.direction != Direction::out && inputs[i].bytes.size() < buffer.bytes())
       return fail(ErrorCode::unsupported,
-                  fmt::format("the oracle got {} bytes of '{}', which has {}", inputs[i].size(),
-                              buffer.name, buffer.bytes()));
+                  fmt::format("the oracle got {} bytes of '{}', which has {}",
+                              inputs[i].bytes.size(), buffer.name, buffer.bytes()));
   }
   return {};
 }
@@ -63,7 +63,7 @@ Result<void> check_inputs(const Problem& problem, const OracleInputs& inputs) {
 Reader OracleContext::reader(const std::string& name) const {
   for (std::size_t i = 0; i < problem.buffers.size(); ++i)
     if (problem.buffers[i].name == name)
-      return {problem.buffers[i].dtype, inputs[i].data()};
+      return {problem.buffers[i].dtype, inputs[i]};
   assert(false && "the catalogue names its own buffers");
   return {};
 }

@@ -16,12 +16,18 @@ namespace kernevo {
 class Reader {
 public:
   Reader() = default;
-  Reader(DType dtype, const std::byte* base) : dtype_(dtype), base_(base) {}
-  double operator[](std::int64_t index) const { return load_element(dtype_, base_, index); }
+  Reader(DType dtype, const OracleInput& input)
+      : dtype_(dtype), base_(input.bytes.data()), pages_(input.pages) {}
+  double operator[](std::int64_t index) const {
+    if (pages_ != nullptr)
+      pages_->need(static_cast<std::uint64_t>(index) * size_of(dtype_), size_of(dtype_));
+    return load_element(dtype_, base_, index);
+  }
 
 private:
   DType dtype_ = DType::float32;
   const std::byte* base_ = nullptr;
+  LazyPages* pages_ = nullptr;
 };
 
 struct OracleContext {

@@ -1,6 +1,8 @@
 // Sums of products: matrix products of every layout, matrix-vector products, convolutions.
 #include "kernevo/task/oracle_parts.h"
 
+#include <array>
+
 namespace kernevo {
 namespace {
 
@@ -11,22 +13,35 @@ struct Walk {
   std::int64_t step = 1;
 };
 
+void add_product(const OracleContext& context, double left, double right, Sum& sum) {
+  if (context.integers)
+    sum.add_integer(static_cast<std::int64_t>(left), static_cast<std::int64_t>(right));
+  else
+    sum.add(left * right);
+}
+
 void add_products(const OracleContext& context, const Walk& a, const Walk& b, std::int64_t count,
                   Sum& sum) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const double left = a.values[a.start + i * a.step];
-    const double right = b.values[b.start + i * b.step];
-    if (context.integers)
-      sum.add_integer(static_cast<std::int64_t>(left), static_cast<std::int64_t>(right));
-    else
-      sum.add(left * right);
-  }
+  for (std::int64_t i = 0; i < count; ++i)
+    add_product(context, a.values[a.start + i * a.step], b.values[b.start + i * b.step], sum);
 }
 
 Expected finish_sum(const OracleContext& context, const Sum& sum) {
   if (context.integers)
     return finish_integer(context, sum.wrapped());
   return finish(context, sum.estimate(context));
+}
+
+// Points of one row side by side: the right factor is then read along its rows, not down columns
+// that lie megabytes apart.
+constexpr std::size_t kSideBySide = 64;
+
+std::size_t points_in_row(Points points, std::int64_t columns) {
+  std::size_t count = 1;
+  while (count < std::min(points.size(), kSideBySide) &&
+         points[count] / columns == points.front() / columns)
+    ++count;
+  return count;
 }
 
 std::vector<Expected> matmul(const OracleContext& context, Points points) {
@@ -36,27 +51,35 @@ std::vector<Expected> matmul(const OracleContext& context, Points points) {
   const Reader a = context.reader("A");
   const Reader b = context.reader("B");
   const Reader bias = context.op.bias ? context.reader("bias") : Reader{};
+  const std::int64_t column_step = context.op.transposed_b ? length : 1;
+  const std::int64_t row_step = context.op.transposed_b ? 1 : columns;
   std::vector<Expected> results;
   results.reserve(points.size());
-  for (const std::int64_t point : points) {
-    const std::int64_t batch = point / (rows * columns);
-    const std::int64_t row = point / columns % rows;
-    const std::int64_t column = point % columns;
+  while (!points.empty()) {
+    const Points group = points.first(points_in_row(points, columns));
+    points = points.subspan(group.size());
+    const std::int64_t batch = group.front() / (rows * columns);
+    const std::int64_t row = group.front() / columns % rows;
     const std::int64_t a_start = batch * rows * length;
     const std::int64_t b_start = batch * length * columns;
     const Walk left =
         context.op.transposed_a ? Walk{a, a_start + row, rows} : Walk{a, a_start + row * length, 1};
-    const Walk right = context.op.transposed_b ? Walk{b, b_start + column * length, 1}
-                                               : Walk{b, b_start + column, columns};
-    Sum sum;
-    add_products(context, left, right, length, sum);
-    if (!context.op.bias) {
-      results.push_back(finish_sum(context, sum));
-      continue;
+    std::array<Sum, kSideBySide> sums;
+    for (std::int64_t k = 0; k < length; ++k) {
+      const double factor = left.values[left.start + k * left.step];
+      for (std::size_t i = 0; i < group.size(); ++i)
+        add_product(context, factor, b[b_start + group[i] % columns * column_step + k * row_step],
+                    sums.at(i));
     }
-    sum.add(bias[column]);
-    results.push_back(
-        finish(context, activate(context, context.op.function, sum.estimate(context))));
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (!context.op.bias) {
+        results.push_back(finish_sum(context, sums.at(i)));
+        continue;
+      }
+      sums.at(i).add(bias[group[i] % columns]);
+      results.push_back(
+          finish(context, activate(context, context.op.function, sums.at(i).estimate(context))));
+    }
   }
   return results;
 }

@@ -1,6 +1,7 @@
 // Builds by content: the same source, settings and toolchain are compiled once.
 #pragma once
 
+#include "kernevo/base/file_cache.h"
 #include "kernevo/model/build.h"
 #include "kernevo/toolchain/toolchain.h"
 
@@ -12,7 +13,7 @@ namespace kernevo {
 
 class BuildCache {
 public:
-  // $KERNEVO_CACHE ("off" for none), $XDG_CACHE_HOME/kernevo or ~/.cache/kernevo.
+  // In cache_folder().
   static BuildCache from_environment();
   explicit BuildCache(std::filesystem::path folder,
                       std::uint64_t limit_bytes = std::uint64_t{1} << 30U);
@@ -27,10 +28,8 @@ public:
   void prune() const;
 
 private:
-  std::filesystem::path entry(const std::string& key) const;
-
   std::filesystem::path folder_; // empty: no cache
-  std::uint64_t limit_;
+  FileCache files_;
 };
 
 // Everything a build depends on, hashed.
