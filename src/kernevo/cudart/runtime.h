@@ -1,0 +1,106 @@
+// The state behind the CUDA runtime's functions: one virtual GPU per process, the modules and
+// symbols the program registered, its streams. Everything runs at once, in the order it was asked
+// for; streams order nothing more, they only carry graph captures.
+#pragma once
+
+#include "kernevo/base/result.h"
+#include "kernevo/vgpu/machine.h"
+
+#include <cuda_runtime_api.h>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+// Opaque handles of the interface.
+struct CUgraph_st {
+  std::vector<std::function<cudaError_t()>> work;
+};
+struct CUgraphExec_st {
+  std::vector<std::function<cudaError_t()>> work;
+};
+struct CUstream_st {
+  std::unique_ptr<CUgraph_st> capture;
+};
+
+namespace kernevo::cudart {
+
+struct Module {
+  const void* image = nullptr;
+  std::shared_ptr<const vgpu::Program> program; // null until first use, or when it cannot be loaded
+  std::optional<Error> error;
+};
+
+struct Kernel {
+  Module* module = nullptr;
+  std::string name;
+  int max_dynamic_shared = 0;
+};
+
+struct Symbol {
+  Module* module = nullptr;
+  std::string name;
+  std::size_t bytes = 0;
+};
+
+struct LaunchShape {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared = 0;
+  cudaStream_t stream = nullptr;
+  dim3 cluster = dim3(1, 1, 1);
+};
+
+class Runtime {
+public:
+  static Runtime& get();
+
+  // Creates the GPU on first use; ends the program when the environment asks for an unknown one.
+  vgpu::Machine& machine();
+
+  Module* add_module(const void* image);
+  void add_kernel(Module* module, const void* host, const char* name);
+  void add_symbol(Module* module, const void* host, const char* name, std::size_t bytes);
+
+  // Null when the address was never registered.
+  Kernel* kernel(const void* host);
+  Symbol* symbol(const void* host);
+  // Loads the module if need be. Null when it cannot be; the reason is logged once.
+  const vgpu::Program* program(Module& module);
+  // Where the symbol lives; 0 when its module cannot be loaded.
+  vgpu::DevicePointer address(const Symbol& symbol);
+
+  // Runs the work, or records it when the stream is being captured.
+  cudaError_t submit(cudaStream_t stream, std::function<cudaError_t()> work);
+  cudaError_t launch(const Kernel& kernel, const LaunchShape& shape, void** arguments,
+                     bool cooperative);
+
+  // Remembers the error for cudaGetLastError and returns it.
+  cudaError_t set_error(cudaError_t error);
+  cudaError_t last_error(bool clear);
+
+  // One JSON object per line to the file KERNEVO_CUDART_LOG names, if it names one.
+  void log(const std::string& line);
+
+  std::recursive_mutex mutex;
+  std::vector<LaunchShape> pushed; // by <<<...>>>, taken by the stub it calls
+
+private:
+  Runtime() = default;
+
+  cudaError_t run(const Kernel& kernel, const vgpu::Program& program,
+                  const vgpu::LaunchConfig& config);
+
+  std::unique_ptr<vgpu::Machine> machine_;
+  std::vector<std::unique_ptr<Module>> modules_;
+  std::map<const void*, Kernel> kernels_;
+  std::map<const void*, Symbol> symbols_;
+  std::map<std::string, int> logged_; // kernel -> launches
+  cudaError_t error_ = cudaSuccess;
+  bool broken_ = false; // a fault ends the context: every later call repeats the error
+};
+
+} // namespace kernevo::cudart
