@@ -23,6 +23,7 @@ struct Options {
   std::vector<std::string> parameters;
   CheckOptions check;
   double memory_gb = 8;
+  std::string order;
 };
 
 Result<ParameterValues> parse_parameters(const std::vector<std::string>& settings) {
@@ -40,6 +41,24 @@ Result<ParameterValues> parse_parameters(const std::vector<std::string>& setting
     values[setting.substr(0, equals)] = value;
   }
   return values;
+}
+
+// "in-order", "shuffled" or "shuffled:SEED".
+Result<std::optional<RunOrder>> parse_order(const std::string& text) {
+  constexpr std::string_view shuffled = "shuffled";
+  if (text.empty())
+    return std::nullopt;
+  if (text == "in-order")
+    return RunOrder{};
+  RunOrder order{true, 1};
+  if (text == shuffled)
+    return order;
+  const char* end = text.data() + text.size();
+  if (text.starts_with("shuffled:") && text.size() > shuffled.size() + 1 &&
+      std::from_chars(text.data() + shuffled.size() + 1, end, order.seed).ptr == end)
+    return order;
+  return fail(ErrorCode::usage, fmt::format("--order '{}' is not an order", text), std::nullopt,
+              "give in-order, shuffled or shuffled:SEED, for example --order shuffled:7");
 }
 
 // How much of the case was run and compared, when not all of it.
@@ -198,6 +217,10 @@ int run(Options& options) {
   if (!parameters)
     return report_error(parameters.error(), options.common);
   options.check.parameters = std::move(*parameters);
+  auto order = parse_order(options.order);
+  if (!order)
+    return report_error(order.error(), options.common);
+  options.check.order = *order;
   options.check.memory_bytes = static_cast<std::uint64_t>(options.memory_gb * 1e9);
   const auto result = check_kernel(task->task, *kernel, options.check);
   if (!result)
@@ -230,6 +253,9 @@ Command add_check(CLI::App& app) {
   command->add_option("--memory", options->memory_gb, "Memory limit of the worker, in GB")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 4096.0));
+  command->add_option("--order", options->order,
+                      "Order of blocks, warps and atomics in every case: in-order, shuffled or "
+                      "shuffled:SEED (default: only exact-integer cases are shuffled)");
   command->add_flag("--small-only", options->check.small_only, "Stop after the small shapes");
   add_common(*command, options->common);
   return {[options] { return run(*options); }};

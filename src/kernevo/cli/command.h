@@ -34,6 +34,8 @@ Command add_check(CLI::App& app);
 Command add_devices(CLI::App& app);
 Command add_doctor(CLI::App& app);
 Command add_init(CLI::App& app);
+Command add_jit(CLI::App& app);
+Command add_run(CLI::App& app);
 
 // Prints the error as one line on stderr (or as JSON on stdout) and returns its exit code.
 int report_error(const Error& error, const CommonOptions& options);

@@ -9,6 +9,7 @@
 #include "kernevo/task/load_task.h"
 #include "kernevo/toolchain/build_cache.h"
 #include "kernevo/toolchain/toolchain.h"
+#include "kernevo/vgpu/plugin.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -59,6 +60,16 @@ Finding examine_cache() {
   return {"build cache", State::good, cache->empty() ? "off by setting" : cache->string(), ""};
 }
 
+// Absent, everything still runs, on the interpreter alone.
+Finding examine_compiler() {
+  const auto plugin = vgpu::find_plugin();
+  const auto compiler = plugin ? vgpu::load_compiler(*plugin)
+                               : Result<vgpu::Compiler*>(tl::unexpected<Error>(plugin.error()));
+  if (!compiler)
+    return {"compiled tier", State::weak, compiler.error().message, compiler.error().fix};
+  return {"compiled tier", State::good, plugin->string(), ""};
+}
+
 Finding examine_gpus() {
   const auto list = list_devices();
   if (!list)
@@ -97,6 +108,7 @@ Finding examine_pipeline() {
 std::vector<Finding> examine() {
   std::vector<Finding> findings = examine_toolchain();
   findings.push_back(examine_cache());
+  findings.push_back(examine_compiler());
   findings.push_back(examine_gpus());
   for (const SandboxLayer& layer : probe_sandbox())
     findings.push_back(

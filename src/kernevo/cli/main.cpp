@@ -71,6 +71,8 @@ int run(int argc, char** argv) {
   commands["devices"] = add_devices(app);
   commands["doctor"] = add_doctor(app);
   commands["init"] = add_init(app);
+  commands["jit"] = add_jit(app);
+  commands["run"] = add_run(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& wanted) { // --help, --version
