@@ -66,6 +66,46 @@ TEST_F(BadInput, MissingKernelFile) {
   expect_line(kernevo({"check", write("t.yaml", kTask), path("none.cu")}), 2,
               {"none.cu", "cannot be read"});
 }
+constexpr const char* kPtx = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                             ".visible .entry scale() {\n  ret;\n}\n"
+                             ".visible .entry shift() {\n  ret;\n}\n";
+
+TEST_F(BadInput, JitMissingFile) {
+  expect_line(kernevo({"jit", path("none.ptx")}), 2, {"none.ptx", "cannot be read"});
+}
+TEST_F(BadInput, JitSeveralKernels) {
+  expect_line(kernevo({"jit", write("k.ptx", kPtx)}), 2, {"several", "--kernel", "scale", "shift"});
+}
+TEST_F(BadInput, JitUnknownKernel) {
+  expect_line(kernevo({"jit", write("k.ptx", kPtx), "--kernel", "scael"}), 2,
+              {"no kernel 'scael'", "did you mean 'scale'"});
+}
+TEST_F(BadInput, JitBadBlock) {
+  for (const char* block : {"0", "2048", "1,2,3,4"})
+    expect_line(kernevo({"jit", write("k.ptx", kPtx), "--kernel", "scale", "--block", block}), 2,
+                {"--block"});
+}
+TEST_F(BadInput, JitUnknownPass) {
+  expect_line(kernevo({"jit", write("k.ptx", kPtx), "--kernel", "scale", "--dump", "codegne"}), 2,
+              {"codegne", "did you mean 'codegen'"});
+}
+TEST_F(BadInput, JitPtxThatIsNone) {
+  expect_line(kernevo({"jit", write("k.ptx", ".version 8.0\n.target sm_80\nhello\n")}), 2,
+              {"k.ptx:3"});
+}
+TEST_F(BadInput, JitWithoutItsPlugin) {
+  expect_line(kernevo({"jit", write("k.ptx", kPtx), "--kernel", "scale"},
+                      {{"KERNEVO_JIT_PLUGIN", path("none.so")}}),
+              3, {"none.so", "KERNEVO_JIT_PLUGIN"});
+}
+TEST_F(BadInput, JitDumpsWhatIsAsked) {
+  const auto run = kernevo(
+      {"jit", write("k.ptx", kPtx), "--kernel", "scale", "--dump", "plan", "--dump", "codegen"});
+  EXPECT_EQ(run.exit_status, 0) << run.error_output;
+  EXPECT_NE(run.output.find("all 32 lanes"), std::string::npos) << run.output;
+  EXPECT_NE(run.output.find("kernel:"), std::string::npos) << run.output;
+}
+
 TEST_F(BadInput, FolderInsteadOfFile) {
   expect_line(kernevo({"check", folder_.string(), write("k.cu", kKernel)}), 2, {"folder"});
 }
@@ -161,12 +201,12 @@ TEST_F(BadInput, InitOfAnUnknownOperation) {
 TEST_F(BadInput, UnsupportedInstructionNamesLineAndInstruction) {
   const std::string kernel =
       "__global__ void add(const float* A, const float* B, float* C, int N) {\n"
-      "  asm volatile(\"griddepcontrol.wait;\");\n"
-      "  C[0] = 0;\n"
+      "  asm volatile(\"multimem.red.relaxed.sys.global.add.f32 [%0], %1;\" ::\"l\"(C), "
+      "\"f\"(1.0f));\n"
       "}\n";
   const auto run = kernevo({"check", write("t.yaml", kTask),
                             write("k.cu", "// @arch sm_90\n" + kernel), "--gpu", "H100"});
-  expect_line(run, 2, {"griddepcontrol", ":"});
+  expect_line(run, 2, {"multimem", ":"});
 }
 TEST_F(BadInput, ErrorsAreJsonWhenAskedFor) {
   const auto run = kernevo({"check", path("none.yaml"), path("none.cu"), "--json"});

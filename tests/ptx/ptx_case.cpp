@@ -157,6 +157,8 @@ private:
     }
     if (keyword == "in" || keyword == "out" || keyword == "inout" || keyword == "value")
       return argument(keyword, name, rest);
+    if (keyword == "texture" || keyword == "surface")
+      return image(keyword, name, rest);
     if (keyword == "expect")
       return expect(name, rest);
     if (keyword == "launch")
@@ -214,14 +216,103 @@ private:
     return more_values(space == std::string::npos ? "" : rest.substr(space + 1));
   }
 
+  // "f32 size 4,4 filter linear = 0..15": settings, then the texels.
+  Result<void> image(const std::string& keyword, const std::string& name, const std::string& rest) {
+    const auto equals = rest.find('=');
+    if (equals == std::string::npos)
+      return error("the texels are missing; write '= 1 2 3' after the settings");
+    std::istringstream words(rest.substr(0, equals));
+    std::string type;
+    words >> type;
+    KERNEVO_CHECK(argument("in", name, type));
+    Argument& made = current_.arguments.back();
+    made.role = keyword == "texture" ? Role::texture : Role::surface;
+    vgpu::ChannelFormat& format = made.texture.image.format;
+    format.bits = static_cast<std::uint32_t>(8 * size_of(made.element));
+    format.kind = is_float(made.element)    ? vgpu::ChannelKind::floating
+                  : is_signed(made.element) ? vgpu::ChannelKind::signed_integer
+                                            : vgpu::ChannelKind::unsigned_integer;
+    std::string word;
+    std::string value;
+    while (words >> word >> value)
+      KERNEVO_CHECK(image_setting(made, word, value));
+    return more_values(rest.substr(equals + 1));
+  }
+
+  static std::vector<std::string> commas(const std::string& text) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text);
+    std::string part;
+    while (std::getline(stream, part, ','))
+      parts.push_back(part);
+    return parts;
+  }
+
+  static std::uint32_t whole(const std::string& text) {
+    return static_cast<std::uint32_t>(std::strtoul(text.c_str(), nullptr, 10));
+  }
+
+  Result<void> image_setting(Argument& made, const std::string& word, const std::string& value) {
+    using vgpu::AddressMode;
+    using Layout = vgpu::ImageDescription::Layout;
+    vgpu::ImageDescription& image = made.texture.image;
+    vgpu::SamplerDescription& sampler = made.texture.sampler;
+    const std::vector<std::string> parts = commas(value);
+    if (word == "size") {
+      image.width = whole(parts[0]);
+      image.height = parts.size() > 1 ? whole(parts[1]) : 0;
+      image.depth = parts.size() > 2 ? whole(parts[2]) : 0;
+    } else if (word == "address") {
+      for (std::size_t i = 0; i < 3; ++i) {
+        const std::string& mode = parts[std::min(i, parts.size() - 1)];
+        sampler.address[i] = mode == "wrap"     ? AddressMode::wrap
+                             : mode == "mirror" ? AddressMode::mirror
+                             : mode == "border" ? AddressMode::border
+                                                : AddressMode::clamp;
+      }
+    } else if (word == "border") {
+      for (std::size_t i = 0; i < std::min<std::size_t>(parts.size(), 4); ++i)
+        sampler.border[i] = std::strtof(parts[i].c_str(), nullptr);
+    } else if (word == "channels") {
+      image.format.channels = whole(value);
+    } else if (word == "layers") {
+      image.layers = whole(value);
+    } else if (word == "cubes") {
+      image.layers = 6 * whole(value);
+      image.cubemap = true;
+    } else if (word == "levels") {
+      image.levels = whole(value);
+    } else if (word == "layout") {
+      image.layout = value == "linear" ? Layout::linear : Layout::array;
+    } else if (word == "pitch") {
+      image.layout = Layout::pitch;
+      image.pitch = whole(value);
+    } else if (word == "filter") {
+      sampler.filter = value == "linear" ? vgpu::FilterMode::linear : vgpu::FilterMode::point;
+    } else if (word == "mip") {
+      sampler.mip_filter = value == "linear" ? vgpu::FilterMode::linear : vgpu::FilterMode::point;
+    } else if (word == "coordinates") {
+      sampler.normalized = value == "normalized";
+    } else if (word == "read") {
+      made.texture.read =
+          value == "float" ? vgpu::ReadMode::normalized_float : vgpu::ReadMode::element;
+    } else if (word == "bind") {
+      made.bound = value;
+    } else {
+      return error(fmt::format("unknown texture setting '{}'", word));
+    }
+    return {};
+  }
+
   // "expect x: ..." gives an inout argument's values after the launch.
   Result<void> expect(const std::string& name, const std::string& rest) {
     for (std::size_t i = 0; i < current_.arguments.size(); ++i)
-      if (current_.arguments[i].name == name && current_.arguments[i].role == Role::inout) {
+      if (current_.arguments[i].name == name && (current_.arguments[i].role == Role::inout ||
+                                                 current_.arguments[i].role == Role::surface)) {
         filling_ = Filling{i, true};
         return more_values(rest);
       }
-    return error(fmt::format("no inout argument named '{}' above this line", name));
+    return error(fmt::format("no inout argument or surface '{}' above this line", name));
   }
 
   Result<void> more_values(const std::string& text) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/base/result.h"
+#include "kernevo/vgpu/texture.h"
 
 #include <array>
 #include <cstddef>
@@ -42,7 +43,7 @@ struct Value {
   bool any_nan = false; // "nan": every NaN is right
 };
 
-enum class Role : std::uint8_t { in, out, inout, scalar };
+enum class Role : std::uint8_t { in, out, inout, scalar, texture, surface };
 
 struct Argument {
   std::string name;
@@ -51,6 +52,8 @@ struct Argument {
   std::vector<Value> initial;  // in, inout, scalar
   std::vector<Value> expected; // out, inout
   std::optional<Tolerance> tolerance;
+  vgpu::TextureDescription texture; // texture, surface: all but where it is
+  std::string bound;                // the .texref or .surfref variable that gets the handle
   int line = 0;
 };
 

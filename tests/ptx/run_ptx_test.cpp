@@ -1,13 +1,16 @@
-// Runs every tests/ptx/*.ptx on the virtual GPU: each file is one test.
+// Runs every tests/ptx/*.ptx on the virtual GPU: each file is one test, and one more that compares
+// compiled code with the interpreter.
 #include "kernevo/model/finding.h"
 #include "kernevo/model/gpu.h"
 #include "kernevo/vgpu/machine.h"
+#include "kernevo/vgpu/plugin.h"
 #include "ptx_case.h"
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,9 +39,19 @@ std::uint64_t fetch(const std::byte* at, Element element) {
   return bits;
 }
 
+// `value`: the memory of the image before, its handle after.
+void create_image(vgpu::Machine& machine, const Argument& argument, std::uint64_t& value) {
+  vgpu::TextureDescription description = argument.texture;
+  description.image.memory = value;
+  const auto handle = argument.role == Role::texture ? machine.create_texture(description)
+                                                     : machine.create_surface(description.image);
+  ASSERT_TRUE(handle) << format_error(handle.error());
+  value = *handle;
+}
+
 // Puts the argument's bytes into the parameter buffer; buffers are allocated first.
-void bind(vgpu::Machine& machine, const Argument& argument, vgpu::LaunchConfig& config,
-          const vgpu::KernelInfo::Parameter& parameter,
+void bind(vgpu::Machine& machine, const vgpu::Program& program, const Argument& argument,
+          vgpu::LaunchConfig& config, const vgpu::KernelInfo::Parameter& parameter,
           std::vector<vgpu::DevicePointer>& pointers) {
   if (argument.role == Role::scalar) {
     ASSERT_EQ(argument.initial.size() * size_of(argument.element), parameter.size)
@@ -49,7 +62,9 @@ void bind(vgpu::Machine& machine, const Argument& argument, vgpu::LaunchConfig& 
     pointers.push_back(0);
     return;
   }
-  ASSERT_EQ(parameter.size, 8U) << "parameter '" << argument.name << "' must be .u64";
+  if (argument.bound.empty()) {
+    ASSERT_EQ(parameter.size, 8U) << "parameter '" << argument.name << "' must be .u64";
+  }
   const std::size_t count = std::max(argument.initial.size(), argument.expected.size());
   const auto pointer = machine.allocate(count * size_of(argument.element), argument.name);
   ASSERT_TRUE(pointer) << format_error(pointer.error());
@@ -57,8 +72,19 @@ void bind(vgpu::Machine& machine, const Argument& argument, vgpu::LaunchConfig& 
   std::fill(bytes.begin(), bytes.end(), kPoison);
   for (std::size_t i = 0; i < argument.initial.size(); ++i)
     store(bytes.data() + i * size_of(argument.element), argument.element, argument.initial[i].bits);
-  std::memcpy(config.parameters.data() + parameter.offset, &*pointer, sizeof(*pointer));
   pointers.push_back(*pointer);
+  std::uint64_t value = *pointer;
+  if (argument.role == Role::texture || argument.role == Role::surface)
+    create_image(machine, argument, value);
+  if (testing::Test::HasFatalFailure())
+    return;
+  if (argument.bound.empty()) {
+    std::memcpy(config.parameters.data() + parameter.offset, &value, sizeof value);
+    return;
+  }
+  const auto reference = machine.variable(program, argument.bound);
+  ASSERT_TRUE(reference) << format_error(reference.error());
+  std::memcpy(machine.bytes(*reference).data(), &value, sizeof value);
 }
 
 void compare(vgpu::Machine& machine, const Case& test, const Argument& argument,
@@ -79,11 +105,20 @@ void compare(vgpu::Machine& machine, const Case& test, const Argument& argument,
   EXPECT_EQ(mismatches, 0) << "wrong values in '" << argument.name << "'";
 }
 
-void run(const Case& test, const vgpu::Program& program) {
+// What a launch left.
+struct Outcome {
+  vgpu::LaunchResult result;
+  std::vector<std::vector<std::byte>> memory; // by argument
+};
+
+// Checks it against the case, too.
+void run(const Case& test, const vgpu::Program& program, vgpu::Tier tier, Outcome& outcome) {
   const auto gpu = find_gpu(test.gpu);
   ASSERT_TRUE(gpu) << format_error(gpu.error());
   vgpu::MachineOptions options;
   options.sanitize = test.sanitize;
+  options.tier = tier;
+  options.count_memory = true;
   vgpu::Machine machine(*gpu, options);
 
   vgpu::LaunchConfig config;
@@ -95,20 +130,27 @@ void run(const Case& test, const vgpu::Program& program) {
   }
   const auto info = vgpu::find_kernel(program, config.kernel);
   ASSERT_TRUE(info) << format_error(info.error());
-  ASSERT_EQ(info->parameters.size(), test.arguments.size()) << "arguments and parameters differ";
+  const auto passed = std::count_if(test.arguments.begin(), test.arguments.end(),
+                                    [](const Argument& a) { return a.bound.empty(); });
+  ASSERT_EQ(info->parameters.size(), static_cast<std::size_t>(passed))
+      << "arguments and parameters differ";
   config.grid = test.grid;
   config.block = test.block;
   config.dynamic_shared = test.shared;
   config.cooperative = test.cooperative;
   config.parameters.resize(info->parameter_bytes);
   std::vector<vgpu::DevicePointer> pointers;
-  for (std::size_t i = 0; i < test.arguments.size(); ++i) {
-    bind(machine, test.arguments[i], config, info->parameters[i], pointers);
+  std::size_t next = 0;
+  for (const Argument& argument : test.arguments) {
+    const vgpu::KernelInfo::Parameter none;
+    bind(machine, program, argument, config,
+         argument.bound.empty() ? info->parameters[next++] : none, pointers);
     if (testing::Test::HasFatalFailure())
       return;
   }
 
-  const vgpu::LaunchResult result = machine.launch(program, config);
+  outcome.result = machine.launch(program, config);
+  const vgpu::LaunchResult& result = outcome.result;
   if (test.fault) {
     ASSERT_TRUE(result.fault) << "expected the fault " << *test.fault << ", the launch succeeded";
     EXPECT_EQ(name_of(result.fault->kind), *test.fault) << result.fault->message;
@@ -118,28 +160,84 @@ void run(const Case& test, const vgpu::Program& program) {
   if (test.prints) {
     EXPECT_EQ(result.printed, *test.prints);
   }
-  for (std::size_t i = 0; i < test.arguments.size(); ++i)
-    if (test.arguments[i].role == Role::out || test.arguments[i].role == Role::inout)
+  for (std::size_t i = 0; i < test.arguments.size(); ++i) {
+    if (!test.arguments[i].expected.empty())
       compare(machine, test, test.arguments[i], pointers[i]);
+    outcome.memory.emplace_back();
+    if (pointers[i] != 0) {
+      const auto bytes = machine.bytes(pointers[i]);
+      outcome.memory.back().assign(bytes.begin(), bytes.end());
+    }
+  }
 }
 
-class Ptx : public testing::TestWithParam<std::string> {};
+void expect_equal(const Case& test, const Outcome& interpreted, const Outcome& compiled) {
+  const vgpu::LaunchResult& a = interpreted.result;
+  const vgpu::LaunchResult& b = compiled.result;
+  ASSERT_EQ(a.fault.has_value(), b.fault.has_value());
+  if (a.fault) {
+    EXPECT_EQ(name_of(a.fault->kind), name_of(b.fault->kind));
+    EXPECT_EQ(a.fault->ptx_line, b.fault->ptx_line);
+    EXPECT_EQ(a.fault->thread, b.fault->thread);
+    return;
+  }
+  EXPECT_EQ(a.printed, b.printed);
+  EXPECT_EQ(a.statistics.warp_instructions, b.statistics.warp_instructions);
+  EXPECT_EQ(a.statistics.thread_instructions, b.statistics.thread_instructions);
+  EXPECT_EQ(a.statistics.memory, b.statistics.memory);
+  for (std::size_t i = 0; i < test.arguments.size(); ++i)
+    EXPECT_EQ(interpreted.memory[i] == compiled.memory[i], true)
+        << "bits of '" << test.arguments[i].name << "' differ between the tiers";
+}
+
+class Ptx : public testing::TestWithParam<std::string> {
+protected:
+  void SetUp() override {
+    path_ = std::string(KERNEVO_TEST_DATA) + "/" + GetParam() + ".ptx";
+    file_ = read_ptx_file(path_);
+    ASSERT_TRUE(file_) << format_error(file_.error());
+    program_ = vgpu::load_program(file_->text, path_);
+  }
+  std::string place(const Case& test) const {
+    return path_ + ":" + std::to_string(test.line) + ": kernel '" + test.kernel + "'";
+  }
+
+  std::string path_;
+  Result<PtxFile> file_ = PtxFile();
+  Result<std::shared_ptr<const vgpu::Program>> program_ = nullptr;
+};
 
 TEST_P(Ptx, Runs) {
-  const std::string path = std::string(KERNEVO_TEST_DATA) + "/" + GetParam() + ".ptx";
-  const auto file = read_ptx_file(path);
-  ASSERT_TRUE(file) << format_error(file.error());
-  const auto program = vgpu::load_program(file->text, path);
-  for (const Case& test : file->cases) {
-    SCOPED_TRACE(path + ":" + std::to_string(test.line) + ": kernel '" + test.kernel + "'");
+  for (const Case& test : file_->cases) {
+    SCOPED_TRACE(place(test));
     if (test.load_error) {
-      ASSERT_FALSE(program) << "expected the module to be refused";
-      EXPECT_NE(format_error(program.error()).find(*test.load_error), std::string::npos)
-          << format_error(program.error());
+      ASSERT_FALSE(program_) << "expected the module to be refused";
+      EXPECT_NE(format_error(program_.error()).find(*test.load_error), std::string::npos)
+          << format_error(program_.error());
       continue;
     }
-    ASSERT_TRUE(program) << format_error(program.error());
-    run(test, **program);
+    ASSERT_TRUE(program_) << format_error(program_.error());
+    Outcome outcome;
+    run(test, **program_, vgpu::Tier::interpreter, outcome);
+  }
+}
+
+TEST_P(Ptx, RunsTheSameCompiled) {
+  if (!program_)
+    GTEST_SKIP() << "the module is meant to be refused";
+  if (!vgpu::find_plugin())
+    GTEST_SKIP() << "built without the compiler";
+  for (const Case& test : file_->cases) {
+    if (test.load_error || test.sanitize)
+      continue;
+    SCOPED_TRACE(place(test));
+    Outcome interpreted;
+    Outcome compiled;
+    run(test, **program_, vgpu::Tier::interpreter, interpreted);
+    run(test, **program_, vgpu::Tier::compiled, compiled);
+    if (HasFatalFailure())
+      return;
+    expect_equal(test, interpreted, compiled);
   }
 }
 

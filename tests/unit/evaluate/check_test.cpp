@@ -6,6 +6,7 @@
 #include "kernevo/toolchain/toolchain.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 namespace kernevo {
 namespace {
@@ -135,6 +136,46 @@ TEST_F(Check, KeepsWhatTheKernelPrints) {
   ASSERT_TRUE(result) << format_error(result.error());
   EXPECT_TRUE(result->verdict.correct) << result->verdict.summary;
   EXPECT_EQ(result->verdict.printed, "third of 1000: 0.5\n");
+}
+
+// Right only when the atomics happen in the order of threads.
+TEST_F(Check, OrderDependenceShowsInShuffledOrder) {
+  const std::string source =
+      "__device__ unsigned turn;\n" +
+      add_kernel("if (i < N) C[i] = A[i] + B[i] + (atomicAdd(&turn, 1u) == i ? 0.0f : 1.0f);");
+  expect_fault(kAddTask, source, FaultKind::race_or_sync_error, "depends on the order of blocks");
+  CheckOptions options;
+  options.order = RunOrder{};
+  const auto in_order = check(kAddTask, source, options);
+  ASSERT_TRUE(in_order) << format_error(in_order.error());
+  EXPECT_TRUE(in_order->verdict.correct) << in_order->verdict.summary;
+  options.order = RunOrder{true, 5};
+  const auto right = check(kAddTask, add_kernel("if (i < N) C[i] = A[i] + B[i];"), options);
+  ASSERT_TRUE(right) << format_error(right.error());
+  EXPECT_TRUE(right->verdict.correct) << right->verdict.summary;
+}
+
+// 9.6 GB of tensors, and as much again for the flags of what is written.
+TEST_F(Check, AHugeShapeCostsWhatItsSampleTouches) {
+  const std::string task =
+      "op_name: add\nshapes: [[800000000]]\ndtype: float32\ntarget_gpu: A100\n";
+  const auto right = check(task, add_kernel("if (i < N) C[i] = A[i] + B[i];"));
+  ASSERT_TRUE(right) << format_error(right.error());
+  EXPECT_TRUE(right->verdict.correct) << right->verdict.summary;
+  EXPECT_TRUE(right->verdict.warnings.empty()) << right->verdict.warnings.front();
+  const CheckedCase& real = right->verdict.cases.back();
+  EXPECT_EQ(real.elements, 800'000'000U);
+  EXPECT_GT(real.blocks_run, 40U);
+  EXPECT_LT(real.blocks_run, real.blocks);
+  EXPECT_GT(real.elements_checked, 10'000U);
+  // Wrong only where no small shape reaches.
+  expect_fault(task, add_kernel("if (i < N) C[i] = A[i] + (i < 700000000 ? B[i] : 0);"),
+               FaultKind::correctness_mismatch, "expected");
+  for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    ASSERT_EQ(getrusage(who, &usage), 0);
+    EXPECT_LT(usage.ru_maxrss, 1'000'000) << "kilobytes";
+  }
 }
 
 TEST_F(Check, ATaskOfItsOwnUsesTheReferenceKernel) {

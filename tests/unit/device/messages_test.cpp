@@ -1,0 +1,54 @@
+// Machine code travels beside the JSON of a message, byte for byte.
+#include "kernevo/device/messages.h"
+
+#include <gtest/gtest.h>
+
+namespace kernevo {
+namespace {
+
+// Line ends, quotes, zeros and bytes that are no UTF-8.
+const std::string kBytes("\x7f"
+                         "ELF\n\"\0\xff\xfe\n",
+                         11);
+
+TEST(MessagesTest, machine_code_goes_with_a_module) {
+  const LoadMessage sent{".version 8.0\n", "k.ptx", {{"key1", kBytes}, {"key2", ""}}};
+  const std::string text = encode(sent);
+  EXPECT_EQ(kind_of_message(text), "load");
+  const auto received = decode_load(text);
+  ASSERT_TRUE(received) << received.error().message;
+  EXPECT_EQ(received->ptx, sent.ptx);
+  EXPECT_EQ(received->code, sent.code);
+}
+
+TEST(MessagesTest, a_load_message_cut_short_is_an_error) {
+  const std::string text = encode(LoadMessage{".version 8.0\n", "k.ptx", {{"key1", kBytes}}});
+  for (std::size_t length = 0; length < text.size(); ++length)
+    EXPECT_FALSE(decode_load(text.substr(0, length))) << length;
+  EXPECT_FALSE(decode_load(text + "x"));
+}
+
+TEST(MessagesTest, machine_code_comes_back_with_an_answer) {
+  RunOutcome outcome;
+  outcome.warp_instructions = 7;
+  outcome.compiled_instructions = 5;
+  const std::string text = encode(Result<RunOutcome>(outcome), {{"key", kBytes}});
+  MachineCode code;
+  const auto received = decode_outcome(text, &code);
+  ASSERT_TRUE(received);
+  EXPECT_EQ(received->compiled_instructions, 5U);
+  EXPECT_EQ(code, (MachineCode{{"key", kBytes}}));
+  // Code that did not arrive whole is no reason to lose the answer.
+  code.clear();
+  EXPECT_TRUE(decode_outcome(text.substr(0, text.size() - 1), &code));
+  EXPECT_TRUE(code.empty());
+}
+
+TEST(MessagesTest, the_compiler_to_load_is_named_when_a_worker_opens) {
+  const auto open = decode_open(encode(OpenMessage{"A100", 1024, "/lib/libkernevo_jit.so"}));
+  ASSERT_TRUE(open);
+  EXPECT_EQ(open->compiler, "/lib/libkernevo_jit.so");
+}
+
+} // namespace
+} // namespace kernevo
