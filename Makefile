@@ -1,13 +1,15 @@
 # make demo   set up, build, and run the main job on the examples
 # make test   set up, build, and run every test
-# The rest: build, bench, lint, format, fuzz, install, clean. Settings: JOBS, KERNEVO_CUDA.
+# The rest: build, bench, bench-vgpu, lint, format, fuzz, differential, install, clean. Settings: JOBS, KERNEVO_CUDA.
 JOBS ?= $(shell nproc)
 PRESET ?= release
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
+SECONDS ?= 1800
+SEED ?= 1000000
 
-.PHONY: help setup build demo test bench lint format fuzz install clean
+.PHONY: help setup build demo test bench bench-vgpu lint format fuzz differential install clean
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -29,6 +31,11 @@ test: build
 bench: build
 	@bench/run.sh $(BUILD)/kernevo
 
+bench-vgpu: setup
+	@cmake --preset $(PRESET) -DKERNEVO_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset $(PRESET) --parallel $(JOBS)
+	@bench/vgpu/run.py $(BUILD)
+
 lint:
 	@scripts/setup.sh build lint
 	@scripts/lint.sh
@@ -42,6 +49,10 @@ fuzz:
 	@cmake --preset fuzz >/dev/null
 	@cmake --build --preset fuzz --parallel $(JOBS)
 	@tests/fuzz/run.sh build-fuzz $(FUZZ_SECONDS)
+
+# The interpreter against compiled code on random programs; prints the seeds.
+differential: build
+	@$(BUILD)/tests/differential/kernevo_differential --seconds $(SECONDS) --seed $(SEED)
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
