@@ -88,6 +88,22 @@ TEST(Launch, InstructionBudgetStopsEndlessLoops) {
                instruction_budget);
 }
 
+// A compilation takes tens of milliseconds, so these exits fall before, into and after it.
+TEST(LaunchDeathTest, AProcessMayExitWhileItsKernelIsCompiled) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  for (std::uint64_t budget = 500'000; budget <= 12'000'000; budget += 500'000)
+    EXPECT_EXIT(
+        {
+          MachineOptions options;
+          options.instruction_budget = budget;
+          Bench bench(kernel("LOOP: bra LOOP;"), options);
+          const auto out = bench.buffer("out", std::vector<std::uint32_t>(1));
+          bench.launch("k", {10, 1, 1}, {64, 1, 1}, Parameters().add(out));
+          std::exit(0); // NOLINT(concurrency-mt-unsafe)
+        },
+        ::testing::ExitedWithCode(0), "");
+}
+
 TEST(Launch, TimeLimitStopsEndlessLoops) {
   MachineOptions options;
   options.seconds = 0.2;
