@@ -4,6 +4,7 @@
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/run_arguments.h"
 #include "kernevo/model/json_fields.h"
+#include "kernevo/predict/choose_blocks.h"
 #include "kernevo/toolchain/toolchain.h"
 #include "kernevo/vgpu/machine.h"
 
@@ -30,6 +31,7 @@ struct Options {
   bool sanitize = false;
   bool cooperative = false;
   bool load_only = false;
+  std::uint64_t profile_blocks = 0;
   int cores = 0;
   double seconds = 60;
 };
@@ -168,6 +170,7 @@ Result<std::vector<Buffer>> place_arguments(const vgpu::KernelInfo& kernel,
 }
 
 constexpr std::size_t kShown = 8;
+constexpr std::uint64_t kProfileL1 = 32U << 10U;
 
 std::vector<std::string> first_elements(const RunArgument& argument,
                                         std::span<const std::byte> bytes) {
@@ -224,6 +227,8 @@ void print_json(const vgpu::KernelInfo& kernel, const vgpu::LaunchResult& result
             {"thread_instructions", result.statistics.thread_instructions},
             {"printed", result.printed},
             {"finding", nullptr}};
+  if (result.counts)
+    json["counts"] = Json::parse(to_json(*result.counts));
   if (result.fault)
     json["finding"] = {{"kind", name_of(result.fault->kind)}, {"message", result.fault->message}};
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
@@ -254,6 +259,10 @@ Result<int> run(const Options& options) {
   std::copy_n(block.begin(), 3, config.block.begin());
   config.dynamic_shared = options.shared;
   config.cooperative = options.cooperative;
+  if (options.profile_blocks > 0) {
+    config.only_blocks = choose_blocks(config.grid, options.profile_blocks, 1);
+    machine.profile(kProfileL1);
+  }
   KERNEVO_TRY(buffers, place_arguments(kernel, arguments, machine, config.parameters));
   const vgpu::LaunchResult result = machine.launch(*prepared.program, config);
   KERNEVO_CHECK(save_buffers(arguments, buffers, machine));
@@ -293,6 +302,8 @@ Command add_run(CLI::App& app) {
   command->add_flag("--sanitize", options->sanitize,
                     "Find races and reads of memory nobody wrote (one core, slower)");
   command->add_flag("--cooperative", options->cooperative, "A cooperative launch (grid.sync())");
+  command->add_option("--profile", options->profile_blocks,
+                      "Count what the kernel does, on about so many blocks (with --json)");
   command->add_flag("--load-only", options->load_only, "Load the file and list its kernels");
   add_common(*command, options->common);
   return {[options] {

@@ -6,6 +6,7 @@
 #include "kernevo/model/finding.h"
 #include "kernevo/model/gpu.h"
 #include "kernevo/model/launch.h"
+#include "kernevo/model/launch_counts.h"
 #include "kernevo/task/inputs.h"
 
 #include <cstdint>
@@ -45,6 +46,12 @@ struct RunRequest {
   std::uint64_t instruction_budget = 0;   // warp instructions per launch; 0 = the device's default
   double seconds = 60;
   RunOrder order = {};
+  // Count what the launches do (RunOutcome::counts), each on these blocks only.
+  struct Profile {
+    std::vector<std::uint64_t> blocks; // empty = all
+    std::uint64_t l1_bytes = 0;        // the part of L1 that a block has to itself
+  };
+  std::vector<Profile> profile = {}; // one a launch; empty = count nothing
   // Outputs are poisoned page by page too, and kernels may touch this much of each tensor.
   bool on_demand = false;
 };
@@ -56,6 +63,7 @@ struct RunOutcome {
   std::uint64_t warp_instructions = 0;
   std::uint64_t compiled_instructions = 0; // of the warp instructions: not interpreted
   std::uint64_t blocks_run = 0;
+  std::vector<LaunchCounts> counts; // RunRequest::profile: one a launch
 
   static RunOutcome stopped_by(Finding finding) {
     RunOutcome outcome;

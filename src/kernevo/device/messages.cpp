@@ -102,6 +102,9 @@ std::string encode(const RunMessage& message) {
   Json tensors = Json::array();
   for (const TensorBinding& tensor : request.tensors)
     tensors.push_back(tensor_to_json(tensor));
+  Json profile = Json::array();
+  for (const RunRequest::Profile& item : request.profile)
+    profile.push_back({{"blocks", item.blocks}, {"l1_bytes", item.l1_bytes}});
   Json regions = Json::array();
   for (const Region& region : message.regions)
     regions.push_back({{"offset", region.offset}, {"bytes", region.bytes}});
@@ -117,6 +120,7 @@ std::string encode(const RunMessage& message) {
               {"shuffled", request.order.shuffled},
               {"order_seed", request.order.seed},
               {"on_demand", request.on_demand},
+              {"profile", std::move(profile)},
               {"regions", std::move(regions)}}
       .dump();
 }
@@ -143,9 +147,9 @@ Result<LoadMessage> decode_load(std::string_view text) {
 Result<RunMessage> decode_run(std::string_view text) {
   std::string plan_text;
   auto message = read_json(text, "run message", [&](const Json& json) {
-    only_keys(json,
-              {"kind", "plan", "tensors", "registers", "entry_names", "sanitize", "only_blocks",
-               "instruction_budget", "seconds", "shuffled", "order_seed", "on_demand", "regions"});
+    only_keys(json, {"kind", "plan", "tensors", "registers", "entry_names", "sanitize",
+                     "only_blocks", "instruction_budget", "seconds", "shuffled", "order_seed",
+                     "on_demand", "profile", "regions"});
     RunMessage m;
     json.at("plan").get_to(plan_text);
     for (const Json& item : json.at("tensors"))
@@ -159,6 +163,8 @@ Result<RunMessage> decode_run(std::string_view text) {
     json.at("shuffled").get_to(m.request.order.shuffled);
     json.at("order_seed").get_to(m.request.order.seed);
     json.at("on_demand").get_to(m.request.on_demand);
+    for (const Json& item : json.at("profile"))
+      m.request.profile.push_back({item.at("blocks"), item.at("l1_bytes")});
     for (const Json& item : json.at("regions"))
       m.regions.push_back({item.at("offset"), item.at("bytes")});
     return m;
@@ -186,7 +192,10 @@ std::string encode(const Result<RunOutcome>& outcome, const MachineCode& code) {
             {"output_flood", outcome->output_flood},
             {"warp_instructions", outcome->warp_instructions},
             {"compiled_instructions", outcome->compiled_instructions},
-            {"blocks_run", outcome->blocks_run}};
+            {"blocks_run", outcome->blocks_run},
+            {"counts", Json::array()}};
+    for (const LaunchCounts& counts : outcome->counts)
+      json["counts"].push_back(to_json(counts));
   }
   return with_code(std::move(json), code);
 }
@@ -194,6 +203,7 @@ std::string encode(const Result<RunOutcome>& outcome, const MachineCode& code) {
 Result<RunOutcome> decode_outcome(std::string_view text, MachineCode* code) {
   std::optional<std::string> fault;
   std::optional<std::string> trouble;
+  std::vector<std::string> counts;
   auto outcome = read_json(json_part(text), "worker's answer", [&](const Json& json) {
     RunOutcome o;
     // Without it the code is made again.
@@ -208,6 +218,7 @@ Result<RunOutcome> decode_outcome(std::string_view text, MachineCode* code) {
     json.at("warp_instructions").get_to(o.warp_instructions);
     json.at("compiled_instructions").get_to(o.compiled_instructions);
     json.at("blocks_run").get_to(o.blocks_run);
+    json.at("counts").get_to(counts);
     return o;
   });
   if (trouble)
@@ -215,6 +226,10 @@ Result<RunOutcome> decode_outcome(std::string_view text, MachineCode* code) {
   if (outcome && fault) {
     KERNEVO_TRY(finding, finding_from_json(*fault));
     outcome->fault = std::move(finding);
+  }
+  for (const std::string& item : counts) {
+    KERNEVO_TRY(read, launch_counts_from_json(item));
+    outcome->counts.push_back(std::move(read));
   }
   return outcome;
 }

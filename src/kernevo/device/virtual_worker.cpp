@@ -156,8 +156,13 @@ public:
     }
 
     RunOutcome outcome;
-    for (const Launch& launch : request.plan.launches) {
-      if (!run_launch(machine, launch, request, pointers, outcome))
+    for (std::size_t i = 0; i < request.plan.launches.size(); ++i) {
+      const RunRequest::Profile* profile =
+          i < request.profile.size() ? &request.profile[i] : nullptr;
+      machine.profile(profile == nullptr ? std::nullopt : std::optional(profile->l1_bytes));
+      if (!run_launch(machine, request.plan.launches[i], request,
+                      profile == nullptr ? request.only_blocks : profile->blocks, pointers,
+                      outcome))
         break;
     }
     return outcome;
@@ -183,6 +188,7 @@ private:
 
   // False when the launch faulted.
   bool run_launch(vgpu::Machine& machine, const Launch& launch, const RunRequest& request,
+                  const std::vector<std::uint64_t>& only_blocks,
                   const std::vector<vgpu::DevicePointer>& pointers, RunOutcome& outcome) {
     const auto entry = request.entry_names.find(launch.kernel);
     const auto kernel = vgpu::find_kernel(
@@ -202,7 +208,7 @@ private:
     vgpu::LaunchConfig config;
     config.kernel = kernel->name;
     config.cooperative = launch.cooperative;
-    config.only_blocks = request.only_blocks;
+    config.only_blocks = only_blocks;
     config.parameters.resize(kernel->parameter_bytes);
     for (std::size_t i = 0; i < launch.arguments.size(); ++i)
       if (const auto problem = put_argument(launch.arguments[i], kernel->parameters[i], i, pointers,
@@ -239,6 +245,8 @@ private:
     outcome.warp_instructions += result.statistics.warp_instructions;
     outcome.compiled_instructions += result.statistics.compiled_instructions;
     outcome.blocks_run += result.statistics.blocks_run;
+    if (result.counts)
+      outcome.counts.push_back(std::move(*result.counts));
     if (!result.fault)
       return true;
     outcome.fault = std::move(result.fault);

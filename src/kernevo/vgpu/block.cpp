@@ -22,6 +22,9 @@ namespace {
 
 // Ops a warp runs before the next one has its turn.
 constexpr std::uint32_t kWarpQuantum = 8192;
+// The same in profile mode, where warps take turns as often as they can, so that the caches see
+// their accesses mixed.
+constexpr std::uint32_t kProfileQuantum = 1;
 // Rounds in which all warps only poll before other blocks get the core.
 constexpr int kSpinRounds = 4;
 constexpr std::size_t kSharedAlignment = 1024;
@@ -156,8 +159,10 @@ Progress BlockState::run(std::uint64_t instructions) {
       for (Split& split : warp.splits)
         if (split.state == SplitState::waiting)
           split.state = SplitState::ready;
-      const std::uint32_t executed = run_warp(
-          warp, shuffled ? 1U + static_cast<std::uint32_t>(choose(kWarpQuantum)) : kWarpQuantum);
+      const std::uint32_t executed =
+          run_warp(warp, shuffled           ? 1U + static_cast<std::uint32_t>(choose(kWarpQuantum))
+                         : launch->recorder ? kProfileQuantum
+                                            : kWarpQuantum);
       useful += executed;
       only_spinning = only_spinning && (executed == 0 || warp.spinning);
       if (launch->stop.load(std::memory_order_relaxed))

@@ -178,7 +178,8 @@ std::vector<std::uint64_t> chosen_clusters(const LaunchState& launch) {
 // does not depend on time.
 std::size_t core_count(const LaunchState& launch, std::uint64_t clusters, std::uint64_t capacity) {
   const bool ordered = launch.order.matters && launch.options->deterministic;
-  if (launch.sanitize || (ordered && (launch.order.polls || launch.config->cooperative)))
+  if (launch.sanitize || launch.recorder ||
+      (ordered && (launch.order.polls || launch.config->cooperative)))
     return 1;
   const auto wanted = static_cast<std::uint64_t>(
       launch.options->cores > 0

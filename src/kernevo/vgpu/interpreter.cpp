@@ -57,7 +57,8 @@ bool runs_before(const Split& a, const Split& b) {
 class Runner {
 public:
   Runner(WarpState& warp, std::uint32_t quantum)
-      : warp_(warp), tier_(warp.launch->tier.get()), quantum_(quantum) {}
+      : warp_(warp), tier_(warp.launch->tier.get()), recorder_(warp.launch->recorder.get()),
+        quantum_(quantum) {}
 
   std::uint32_t run() {
     warp_.spinning = false;
@@ -250,6 +251,8 @@ private:
       } else {
         threads += width;
       }
+      if (recorder_ != nullptr) [[unlikely]]
+        recorder_->begin(warp_, *frame->code, pc, active);
       if (op.kind <= OpKind::memory) [[likely]] {
         if (active != 0) {
           op.handler(op, warp_, active);
@@ -268,6 +271,8 @@ private:
         }
         if (active != mask) {
           save();
+          if (recorder_ != nullptr)
+            recorder_->diverged();
           diverge(index, active, op.target);
           return;
         }
@@ -638,6 +643,7 @@ private:
 
   WarpState& warp_;
   TierHandle* tier_;
+  Recorder* recorder_; // null unless profiling
   std::uint32_t quantum_;
   std::uint32_t compiled_ = 0; // of executed_
   std::uint32_t executed_ = 0;

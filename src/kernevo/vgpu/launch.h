@@ -4,6 +4,7 @@
 #include "kernevo/vgpu/block.h"
 #include "kernevo/vgpu/machine.h"
 #include "kernevo/vgpu/order_dependence.h"
+#include "kernevo/vgpu/profile/recorder.h"
 #include "kernevo/vgpu/sanitizer/race_detector.h"
 #include "kernevo/vgpu/texture_table.h"
 #include "kernevo/vgpu/tier.h"
@@ -61,6 +62,7 @@ struct LaunchState {
   // A fresh frame of each function, made on first use (the entry at start).
   std::vector<std::vector<std::byte>> images;
   std::unique_ptr<RaceDetector> races;
+  std::unique_ptr<Recorder> recorder; // profile mode
   // Sanitizer: by barrier op of the kernel, the branch targets every path from it must pass.
   std::map<std::uint32_t, std::vector<std::uint32_t>> after_barrier;
 

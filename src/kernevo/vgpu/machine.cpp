@@ -201,6 +201,10 @@ Result<DevicePointer> Machine::variable(const Program& program, const std::strin
   return (*instance)[found->second];
 }
 
+void Machine::profile(std::optional<std::uint64_t> l1_bytes) {
+  state_->options.profile_l1_bytes = l1_bytes;
+}
+
 LaunchResult Machine::launch(const Program& program, const LaunchConfig& config) {
   const auto info = find_kernel(program, config.kernel);
   if (!info)
@@ -252,8 +256,11 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
   if (launch.sanitize)
     launch.races =
         std::make_unique<RaceDetector>(launch.grid_blocks, launch.warps_per_block, program.granule);
+  if (const auto l1_bytes = state_->options.profile_l1_bytes)
+    launch.recorder = std::make_unique<Recorder>(program, state_->memory, *l1_bytes);
   // Compiled code knows neither the sanitizer nor the shared memory of other blocks.
-  if (!launch.sanitize && launch.cluster_blocks == 1 && state_->options.tier != Tier::interpreter)
+  if (!launch.sanitize && !launch.recorder && launch.cluster_blocks == 1 &&
+      state_->options.tier != Tier::interpreter)
     launch.tier = std::make_unique<TierHandle>(TierHandle::Launch{
         program.shared_from_this(), launch.kernel->index, analysis::lane_facts(config.block),
         state_->options.tier, state_->options.count_memory,
@@ -273,6 +280,11 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
   result.fault = launch.suspicion && !cause ? std::move(launch.suspicion) : std::move(launch.fault);
   result.printed = std::move(launch.printed);
   result.output_flood = launch.output_flood;
+  if (launch.recorder) {
+    result.counts = launch.recorder->take(config);
+    result.counts->kernel = info->demangled;
+    result.counts->shared_bytes = launch.shared_bytes;
+  }
   result.statistics = {launch.blocks_run, launch.executed, launch.threads_executed,
                        launch.compiled_instructions, launch.memory_counters};
   return result;

@@ -7,6 +7,7 @@
 #include "kernevo/base/result.h"
 #include "kernevo/model/finding.h"
 #include "kernevo/model/gpu.h"
+#include "kernevo/model/launch_counts.h"
 #include "kernevo/vgpu/memory_counters.h"
 #include "kernevo/vgpu/texture.h"
 
@@ -86,6 +87,7 @@ struct LaunchResult {
   std::string printed;          // what printf wrote, cut at the limit
   bool output_flood = false;
   LaunchStatistics statistics;
+  std::optional<LaunchCounts> counts; // MachineOptions::profile_l1_bytes
 };
 
 // Which block, warp and lane goes first is nobody's promise. Shuffled, a seed decides it: a result
@@ -113,6 +115,9 @@ struct MachineOptions {
   bool deterministic = true;
   Tier tier = Tier::automatic; // sanitize implies the interpreter
   bool count_memory = false;   // LaunchStatistics::memory
+  // Count everything (LaunchResult::counts), for blocks that have so much of L1 to themselves.
+  // Implies the interpreter and one core.
+  std::optional<std::uint64_t> profile_l1_bytes = std::nullopt;
 };
 
 class Machine {
@@ -147,6 +152,9 @@ public:
   bool destroy_texture(std::uint64_t handle); // any of the three; false when it is none
 
   LaunchResult launch(const Program& program, const LaunchConfig& config);
+
+  // MachineOptions::profile_l1_bytes of the launches to come.
+  void profile(std::optional<std::uint64_t> l1_bytes);
 
   const Gpu& gpu() const;
 

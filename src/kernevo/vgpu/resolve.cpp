@@ -393,6 +393,8 @@ std::byte* resolve(Warp& warp, const Op& op, int lane, std::uint64_t address, co
   WarpState& state = state_of(warp);
   if (access.strong && access.kind != AccessKind::store)
     state.strong_access = true;
+  if (state.launch->recorder)
+    state.launch->recorder->touch(lane, space, access, address);
   const Check check{state, op, lane, access, space, address};
   switch (space) {
   case Space::shared: return resolve_shared(check, new_bytes);

@@ -248,6 +248,11 @@ template <class To, class From> To converted(From value) {
     return static_cast<To>(value);
 }
 
+// The sanitizer and the profiler look at every lane.
+bool one_by_one(const WarpState& warp) {
+  return warp.launch->sanitize || warp.launch->recorder;
+}
+
 // Lane by lane through the one door, which checks everything and says what is wrong.
 bool resolve_each(const MemoryDetail& detail, WarpState& warp, const Op& op, LaneMask active,
                   Located& located) {
@@ -288,7 +293,7 @@ template <class Memory, class Register> void load(const Op& op, Warp& base, Lane
   WarpState& warp = state_of(base);
   count_global(detail, warp, active);
   Located from;
-  if ((warp.launch->sanitize || !locate_together(detail, warp, op, active, from)) &&
+  if ((one_by_one(warp) || !locate_together(detail, warp, op, active, from)) &&
       !resolve_each(detail, warp, op, active, from))
     return;
   for (std::uint32_t element = 0; element < detail.elements; ++element) {
@@ -344,7 +349,7 @@ template <class Memory, class Register> void store(const Op& op, Warp& base, Lan
   WarpState& warp = state_of(base);
   count_global(detail, warp, active);
   Located to;
-  if (!warp.launch->sanitize && locate_together(detail, warp, op, active, to)) {
+  if (!one_by_one(warp) && locate_together(detail, warp, op, active, to)) {
     mark_written(detail, active, to);
     for (std::uint32_t element = 0; element < detail.elements; ++element) {
       const auto* values = warp.lanes<Register>(detail.slots[element]);

@@ -1,0 +1,228 @@
+#include "kernevo/vgpu/profile/recorder.h"
+
+#include "kernevo/vgpu/launch.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace kernevo::vgpu {
+namespace {
+
+using ptx::Mod;
+using ptx::Space;
+
+constexpr std::uint64_t kSector = 32;
+constexpr std::uint64_t kSectorsPerLine = 4;
+constexpr std::uint64_t kBanks = 32;
+constexpr std::uint64_t kBankBytes = 4;
+// Room for 2^40 bytes of each allocation.
+constexpr unsigned kOrdinalShift = 35;
+// Local memory of a warp, beyond all allocations.
+constexpr std::uint64_t kLocalOrdinal = 1U << 20U;
+
+MemoryAction action_of(AccessKind kind) {
+  return kind == AccessKind::load    ? MemoryAction::load
+         : kind == AccessKind::store ? MemoryAction::store
+                                     : MemoryAction::atomic;
+}
+
+std::uint64_t distinct(std::vector<std::uint64_t>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values.size();
+}
+
+std::string opcode_text(const ptx::Instruction& instruction) {
+  std::string text(ptx::name_of(instruction.opcode));
+  if (instruction.space != Space::generic)
+    text += "." + std::string(ptx::name_of(instruction.space));
+  for (const Mod mod : instruction.modifiers)
+    text += "." + std::string(ptx::name_of(mod));
+  if (instruction.vector_width > 1)
+    text += ".v" + std::to_string(instruction.vector_width);
+  for (const ptx::Type type : instruction.types)
+    text += "." + std::string(ptx::name_of(type));
+  return text;
+}
+
+} // namespace
+
+Recorder::Recorder(const Program& program, Memory& memory, std::uint64_t l1_bytes)
+    : program_(program), memory_(memory), l1_bytes_(l1_bytes) {
+  for (const Code& code : program.codes)
+    counts_.emplace_back(code.ops.size());
+}
+
+void Recorder::touch(int lane, Space space, const Access& access, std::uint64_t address) {
+  if (space == Space::param)
+    return;
+  MemorySpace counted = MemorySpace::global;
+  if (space == Space::shared)
+    counted = MemorySpace::shared;
+  else if (space == Space::local)
+    counted = MemorySpace::local;
+  else {
+    if (hit_ == nullptr || address - hit_->base >= hit_->bytes)
+      hit_ = memory_.find(address);
+    if (hit_ != nullptr && hit_->constant)
+      counted = MemorySpace::constant;
+  }
+  touches_.push_back(
+      {address, access.size, counted, action_of(access.kind), static_cast<std::uint8_t>(lane)});
+}
+
+void Recorder::finish_request() {
+  while (!touches_.empty()) {
+    const Touched first = touches_.front();
+    const auto rest =
+        std::stable_partition(touches_.begin(), touches_.end(), [&](const Touched& t) {
+          return t.space == first.space && t.action == first.action;
+        });
+    part_.assign(touches_.begin(), rest);
+    touches_.erase(touches_.begin(), rest);
+    count_part(first.space, first.action);
+  }
+}
+
+bool Recorder::bypasses_l1() const {
+  const ptx::Instruction& instruction = code_->function->instructions[code_->ops[op_].instruction];
+  for (const Mod mod : {Mod::cg, Mod::cv, Mod::volatile_, Mod::relaxed, Mod::acquire, Mod::mmio})
+    if (instruction.has(mod))
+      return true;
+  return false;
+}
+
+Recorder::BlockRecord& Recorder::record() {
+  return blocks_.try_emplace(block_, BlockRecord{SectorCache(l1_bytes_)}).first->second;
+}
+
+void Recorder::find_sectors(MemorySpace space, MemoryAction action) {
+  sectors_.clear();
+  if (space == MemorySpace::local) {
+    // The words of the 32 lanes at one address stand side by side.
+    const std::uint64_t base = (kLocalOrdinal + warp_) << kOrdinalShift;
+    for (const Touched& t : part_)
+      for (std::uint64_t at = t.address / 4; at <= (t.address + t.size - 1) / 4; ++at)
+        sectors_.push_back(base + at * kSectorsPerLine + t.lane / 8U);
+    distinct(sectors_);
+    return;
+  }
+  for (const Touched& t : part_) {
+    if (hit_ == nullptr || t.address - hit_->base >= hit_->bytes)
+      hit_ = memory_.find(t.address);
+    if (hit_ == nullptr)
+      continue; // the device heap
+    const std::uint64_t ordinal = ordinals_.try_emplace(hit_, ordinals_.size()).first->second;
+    const std::uint64_t offset = t.address - hit_->base;
+    for (std::uint64_t at = offset / kSector; at <= (offset + t.size - 1) / kSector; ++at) {
+      sectors_.push_back((ordinal << kOrdinalShift) + at);
+      footprints_.touch(block_, *hit_, at, action != MemoryAction::store,
+                        action != MemoryAction::load);
+    }
+  }
+  distinct(sectors_);
+}
+
+void Recorder::count_part(MemorySpace space, MemoryAction action) {
+  auto& all = accesses_[{code_->index, code_->ops[op_].instruction}];
+  auto found = std::find_if(all.begin(), all.end(), [&](const AccessCounts& a) {
+    return a.space == space && a.action == action;
+  });
+  if (found == all.end()) {
+    all.push_back({space, action});
+    found = all.end() - 1;
+  }
+  AccessCounts& counts = *found;
+  ++counts.requests;
+  LaneMask lanes = 0;
+  std::vector<std::uint64_t> starts;
+  for (const Touched& t : part_) {
+    lanes |= LaneMask{1} << t.lane;
+    starts.push_back(t.address);
+  }
+  counts.threads += static_cast<unsigned>(__builtin_popcount(lanes));
+  const std::uint64_t size = part_.front().size;
+  // Local addresses are the lane's own.
+  counts.useful_bytes += size * (space == MemorySpace::local ? starts.size() : distinct(starts));
+  if (action == MemoryAction::atomic)
+    counts.collisions += part_.size() - starts.size();
+
+  switch (space) {
+  case MemorySpace::constant: counts.wavefronts += starts.size(); break;
+  case MemorySpace::shared: {
+    // A bank gives one word a pass; lanes that want the same word share it.
+    std::vector<std::uint64_t> words;
+    for (const std::uint64_t start : starts)
+      for (std::uint64_t at = start / kBankBytes; at <= (start + size - 1) / kBankBytes; ++at)
+        words.push_back(at);
+    distinct(words);
+    std::array<std::uint64_t, kBanks> passes{};
+    for (const std::uint64_t word : words)
+      ++passes.at(word % kBanks);
+    counts.wavefronts += *std::max_element(passes.begin(), passes.end());
+    break;
+  }
+  case MemorySpace::global:
+  case MemorySpace::local: {
+    find_sectors(space, action);
+    counts.sectors += sectors_.size();
+    std::uint64_t line = ~std::uint64_t{0};
+    const bool cached = action == MemoryAction::load && !bypasses_l1();
+    BlockRecord& block = record();
+    for (const std::uint64_t sector : sectors_) {
+      counts.lines += std::exchange(line, sector / kSectorsPerLine) != line ? 1 : 0;
+      const bool hit = cached && block.l1.load(sector);
+      counts.l1_hits += hit ? 1 : 0;
+      if (!hit && space == MemorySpace::global)
+        ++block.left_l1;
+    }
+    break;
+  }
+  }
+}
+
+LaunchCounts Recorder::take(const LaunchConfig& config) {
+  if (!touches_.empty())
+    finish_request();
+  LaunchCounts result;
+  result.grid = config.grid;
+  result.block = config.block;
+  for (const Code& code : program_.codes) {
+    for (std::uint32_t i = 0; code.function != nullptr && i < code.function->instructions.size();
+         ++i) {
+      // An instruction of several ops is executed when its first one is.
+      if (code.first_op.empty() || code.first_op[i] == code.first_op[i + 1])
+        continue;
+      const Count& count = counts_[code.index][code.first_op[i]];
+      if (count.executions == 0)
+        continue;
+      const ptx::Instruction& instruction = code.function->instructions[i];
+      InstructionCounts entry;
+      entry.ptx_line = static_cast<int>(instruction.line);
+      if (instruction.source.line > 0) {
+        entry.source_file = program_.module.files[instruction.source.file];
+        entry.source_line = static_cast<int>(instruction.source.line);
+      }
+      entry.opcode = opcode_text(instruction);
+      entry.executions = count.executions;
+      entry.threads = count.threads;
+      for (std::uint32_t op = code.first_op[i]; op < code.first_op[i + 1]; ++op)
+        entry.diverged += counts_[code.index][op].diverged;
+      if (const auto found = accesses_.find({code.index, i}); found != accesses_.end())
+        entry.accesses = found->second;
+      result.instructions.push_back(std::move(entry));
+    }
+  }
+  std::stable_sort(result.instructions.begin(), result.instructions.end(),
+                   [](const auto& a, const auto& b) { return a.ptx_line < b.ptx_line; });
+  for (const auto& [block, instructions] : instructions_) {
+    const auto found = blocks_.find(block);
+    result.blocks.push_back(
+        {block, instructions, found == blocks_.end() ? 0 : found->second.left_l1});
+  }
+  result.footprints = footprints_.summary(config.grid, result.blocks.size());
+  return result;
+}
+
+} // namespace kernevo::vgpu
