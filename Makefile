@@ -1,6 +1,6 @@
 # make demo   set up, build, and run the main job on the examples
 # make test   set up, build, and run every test
-# The rest: build, bench, bench-vgpu, lint, format, fuzz, differential, install, clean. Settings: JOBS, KERNEVO_CUDA.
+# The rest: build, bench, bench-vgpu, bench-timing, lint, format, fuzz, differential, install, clean. Settings: JOBS, KERNEVO_CUDA.
 JOBS ?= $(shell nproc)
 PRESET ?= release
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 600
 SECONDS ?= 1800
 SEED ?= 1000000
 
-.PHONY: help setup build demo test bench bench-vgpu lint format fuzz differential install clean
+.PHONY: help setup build demo test bench bench-vgpu bench-timing lint format fuzz differential install clean
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -35,6 +35,12 @@ bench-vgpu: setup
 	@cmake --preset $(PRESET) -DKERNEVO_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset $(PRESET) --parallel $(JOBS)
 	@bench/vgpu/run.py $(BUILD)
+
+# False verdicts and power of the comparison of two kernels; RECORDED names Kernel Tuner cache files or folders of them.
+bench-timing: setup
+	@cmake --preset $(PRESET) -DKERNEVO_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset $(PRESET) --parallel $(JOBS) --target bench_timing
+	@bench/timing/run.py $(BUILD) $(if $(RECORDED),--recorded $(RECORDED))
 
 lint:
 	@scripts/setup.sh build lint
