@@ -1,6 +1,6 @@
 // How often the comparison of two kernels is wrong, and how often it finds a difference that is
 // there, by noise. Prints a tab-separated table:
-//   bench_timing [--trials N] [--seed S] [--time NS] [--recorded] [--only NAME]...
+//   bench_timing [--trials N] [--seed S] [--time NS] [--blocks N] [--recorded] [--only NAME]...
 // With --recorded, series of recorded times are read from the standard input instead of simulated
 // noise: lines of "NAME time time ...", each the shots of one kernel in order (run.py makes them).
 #include "kernevo/timing/compare_interleaved.h"
@@ -32,6 +32,7 @@ struct Setting {
   int trials = 0;
   std::uint64_t seed = 0;
   Nanoseconds time;
+  ComparePlan plan;
 };
 
 Rates run(const NoiseModel& model, double speed_up, const Setting& setting) {
@@ -46,7 +47,7 @@ Rates run(const NoiseModel& model, double speed_up, const Setting& setting) {
     receipt.device = "simulated";
     receipt.seed = seed;
     receipt.episode = "bench";
-    const auto episode = compare_interleaved(device, device, {}, receipt);
+    const auto episode = compare_interleaved(device, device, setting.plan, receipt);
     if (!episode)
       throw std::runtime_error(format_error(episode.error()));
     rates.by_standing[static_cast<std::size_t>(episode->comparison.standing)] += 1;
@@ -130,6 +131,7 @@ int main(int argc, char** argv) {
   app.add_option("--trials", setting.trials, "comparisons a cell")->check(CLI::PositiveNumber);
   app.add_option("--seed", setting.seed, "of the first trial");
   app.add_option("--time", setting.time.value, "of the kernel, ns")->check(CLI::PositiveNumber);
+  app.add_option("--blocks", setting.plan.paired.max_blocks, "at most, of four shots each");
   app.add_flag("--recorded", recorded, "read recorded series from the standard input");
   app.add_option("--only", only, "these noises only");
   CLI11_PARSE(app, argc, argv);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """False verdicts and power of the comparison of two kernels, by noise, with the bar each row is held to.
 
-    run.py BUILD [--trials N] [--seed S] [--recorded PATH...]
+    run.py BUILD [--trials N] [--seed S] [--blocks N] [--recorded PATH...]
 
 BUILD is the folder with bench_timing. Without --recorded the noise is simulated. With it the noise is
 what real GPUs did: PATH is a Kernel Tuner cache file (.json, .json.gz) or a folder of them; the shots
@@ -51,9 +51,12 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--trials", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--blocks", type=int, help="the most blocks of four shots; the program's default if absent")
     parser.add_argument("--recorded", nargs="+", metavar="PATH")
     given = parser.parse_args()
     command = [str(given.build / "bench_timing"), "--trials", str(given.trials), "--seed", str(given.seed)]
+    if given.blocks:
+        command += ["--blocks", str(given.blocks)]
     lines = None
     if given.recorded:
         command.append("--recorded")

@@ -17,8 +17,8 @@
 namespace kernevo {
 
 struct ComparePlan {
-  PairedPlan paired;
-  WarmUpPlan warm_up;
+  PairedPlan paired = {};
+  WarmUpPlan warm_up = {};
   Nanoseconds time_limit = {60e9};  // of the blocks, without the warm-up
   std::uint64_t max_discarded = 64; // blocks with a disturbed shot are taken again, this often
   double confidence = 0.95;         // of each side's own interval

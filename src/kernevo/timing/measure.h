@@ -13,9 +13,9 @@
 namespace kernevo {
 
 struct MeasurePlan {
-  WarmUpPlan warm_up;
+  WarmUpPlan warm_up = {};
   std::string rule = "median_interval";
-  RuleParameters parameters;
+  RuleParameters parameters = {};
   std::uint64_t min_samples = 10;
   std::uint64_t max_samples = 10000; // the way out where noise never converges
   Nanoseconds time_limit = {15e9}; // of the sampling, without the warm-up; goes before min_samples

@@ -8,8 +8,8 @@
 namespace kernevo {
 namespace {
 
-// All pair means are held in memory at once: 4,096 blocks take 67 MB.
-constexpr int kMostBlocks = 4096;
+// 400,000 shots; whoever needs more has no noise but a broken device.
+constexpr int kMostBlocks = 100'000;
 
 // Verdict of an interval on the log scale, if it has one.
 std::optional<Standing> standing_of(const CentreInterval& interval, double margin) {

@@ -18,7 +18,7 @@ namespace kernevo {
 
 struct PairedPlan {
   int min_blocks = 12;      // of the first look
-  int max_blocks = 256;     // of the last
+  int max_blocks = 1024;    // of the last; 4,096 shots
   double growth = 1.5;      // blocks at a look / blocks at the look before
   double confidence = 0.99; // that no look's interval misses the truth
   double margin = 0.005;    // a smaller relative difference is nobody's business

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace kernevo {
@@ -33,6 +34,66 @@ std::size_t exact_bound(std::size_t n, double tail) {
   return bound;
 }
 
+// The means of all pairs of differences, each with itself too, by rank, without making them all:
+// in sorted order a mean grows with either index, so counting those below a value is one walk.
+class PairMeans {
+public:
+  explicit PairMeans(std::vector<double> differences) : sorted_(std::move(differences)) {
+    std::ranges::sort(sorted_);
+  }
+
+  // The rank-th smallest, from 1.
+  double select(std::size_t rank) const {
+    const std::size_t n = sorted_.size();
+    double low = -std::numeric_limits<double>::infinity(); // count(low) < rank
+    double high = sorted_.back();                          // count(high) >= rank
+    std::size_t below = 0;
+    std::size_t within = n * (n + 1) / 2;
+    // Ties can keep the range full; then it is simply sorted through.
+    for (int step = 0; step < kSteps && within - below > kFew * n; ++step) {
+      const double middle = 0.5 * (std::max(low, sorted_.front()) + high);
+      if (middle <= low || middle >= high)
+        break;
+      const std::size_t count = walk(middle, [](std::size_t, std::size_t) {});
+      (count >= rank ? high : low) = middle;
+      (count >= rank ? within : below) = count;
+    }
+    std::vector<double> left;
+    left.reserve(within - below);
+    walk(high, [&](std::size_t i, std::size_t end) {
+      for (std::size_t j = end; j-- > i && mean(i, j) > low;)
+        left.push_back(mean(i, j));
+    });
+    const auto at = left.begin() + static_cast<std::ptrdiff_t>(rank - below - 1);
+    std::nth_element(left.begin(), at, left.end());
+    return *at;
+  }
+
+private:
+  static constexpr int kSteps = 64;
+  static constexpr std::size_t kFew = 4; // as many means as this times n are cheap to sort
+
+  double mean(std::size_t i, std::size_t j) const { return 0.5 * (sorted_[i] + sorted_[j]); }
+
+  // How many means are at most `value`; gives visit(i, end) for each i with such pairs (i, j),
+  // i <= j < end.
+  template <class F> std::size_t walk(double value, F visit) const {
+    std::size_t count = 0;
+    std::size_t end = sorted_.size();
+    for (std::size_t i = 0; i < sorted_.size(); ++i) {
+      while (end > i && mean(i, end - 1) > value)
+        --end;
+      if (end <= i)
+        break;
+      count += end - i;
+      visit(i, end);
+    }
+    return count;
+  }
+
+  std::vector<double> sorted_;
+};
+
 } // namespace
 
 std::size_t signed_rank_bound(std::size_t n, double tail) {
@@ -52,26 +113,11 @@ std::optional<CentreInterval> signed_rank_interval(std::span<const double> diffe
   const std::size_t bound = n == 0 ? 0 : signed_rank_bound(n, tail);
   if (bound == 0)
     return std::nullopt;
-  std::vector<double> means;
-  means.reserve(n * (n + 1) / 2);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j <= i; ++j)
-      means.push_back(0.5 * (differences[i] + differences[j]));
-  const auto at = [&](std::size_t rank) {
-    return means.begin() + static_cast<std::ptrdiff_t>(rank - 1);
-  };
-  const std::size_t total = means.size();
-  // From the outside in, each selection leaves less for the next.
-  std::nth_element(means.begin(), at(bound), means.end());
-  std::nth_element(at(bound) + 1, at(total + 1 - bound), means.end());
-  CentreInterval interval{0, *at(bound), *at(total + 1 - bound)};
-  const std::size_t middle = (total + 1) / 2;
-  std::nth_element(at(bound) + 1, at(middle), at(total + 1 - bound));
-  interval.estimate = *at(middle);
-  if (total % 2 == 0)
-    interval.estimate =
-        0.5 * (interval.estimate + *std::min_element(at(middle) + 1, at(total + 1 - bound) + 1));
-  return interval;
+  const PairMeans means({differences.begin(), differences.end()});
+  const std::size_t total = n * (n + 1) / 2;
+  const double middle = means.select((total + 1) / 2);
+  return CentreInterval{total % 2 == 1 ? middle : 0.5 * (middle + means.select(total / 2 + 1)),
+                        means.select(bound), means.select(total + 1 - bound)};
 }
 
 } // namespace kernevo

@@ -34,7 +34,8 @@ bool windows_agree(std::span<const double> series, int window, double tolerance)
   const double spread = std::max(scaled_mad(later, late), scaled_mad(earlier, early));
   // Standard error of the difference of two medians of this many normal samples.
   const double noise = 1.2533 * spread * std::sqrt(2.0 / static_cast<double>(size));
-  return std::abs(late - early) <= std::max(tolerance * early, 2 * noise);
+  // One standard error: it is asked after every shot, so chance need not be allowed much.
+  return std::abs(late - early) <= std::max(tolerance * early, noise);
 }
 
 Result<WarmUp> warm_up(ShotSource& source, Clock& clock, std::span<const Side> sides,

@@ -1,5 +1,7 @@
 #include "kernevo/model/verdict.h"
 
+#include "kernevo/model/comparison.h"
+
 #include <gtest/gtest.h>
 #include <set>
 #include <string>
@@ -24,6 +26,10 @@ TEST(Names, AreDistinctWords) {
   expect_distinct_names<FaultKind>(static_cast<int>(FaultKind::candidate_runtime_error) + 1);
   expect_distinct_names<Rung>(static_cast<int>(Rung::real_shapes) + 1);
   expect_distinct_names<FindingKind>(static_cast<int>(FindingKind::crash) + 1);
+  expect_distinct_names<TimingMethod>(static_cast<int>(TimingMethod::modelled) + 1);
+  expect_distinct_names<TimingGrade>(static_cast<int>(TimingGrade::extrapolated) + 1);
+  expect_distinct_names<CacheState>(static_cast<int>(CacheState::hot) + 1);
+  expect_distinct_names<Standing>(static_cast<int>(Standing::not_comparable) + 1);
 }
 
 TEST(Names, AreTheOnesRecordsUse) {
