@@ -72,6 +72,7 @@ Toolchain look_into(const fs::path& root, std::string origin) {
   toolchain.nvrtc = find_nvrtc(root);
   toolchain.nvcc = program(root / "bin" / "nvcc");
   toolchain.ptxas = program(root / "bin" / "ptxas");
+  toolchain.nvdisasm = program(root / "bin" / "nvdisasm");
   toolchain.include = root / "include";
   toolchain.version = header_version(toolchain.include);
   return toolchain;

@@ -17,12 +17,13 @@ namespace kernevo {
 // $CUDA_HOME, /usr/local/cuda, in that order.
 struct Toolchain {
   std::filesystem::path root;
-  std::filesystem::path nvrtc;   // shared library; empty when absent
-  std::filesystem::path nvcc;    // empty when absent
-  std::filesystem::path ptxas;   // empty when absent
-  std::filesystem::path include; // cuda_fp16.h and friends
-  std::string version;           // "13.2"
-  std::string origin;            // for people: "wheels", "KERNEVO_CUDA", "/usr/local/cuda"
+  std::filesystem::path nvrtc;    // shared library; empty when absent
+  std::filesystem::path nvcc;     // empty when absent
+  std::filesystem::path ptxas;    // empty when absent
+  std::filesystem::path nvdisasm; // empty when absent
+  std::filesystem::path include;  // cuda_fp16.h and friends
+  std::string version;            // "13.2"
+  std::string origin;             // for people: "wheels", "KERNEVO_CUDA", "/usr/local/cuda"
 };
 Result<Toolchain> find_toolchain();
 
