@@ -73,6 +73,7 @@ int run(int argc, char** argv) {
   commands["init"] = add_init(app);
   commands["jit"] = add_jit(app);
   commands["run"] = add_run(app);
+  commands["sass"] = add_sass(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& wanted) { // --help, --version
