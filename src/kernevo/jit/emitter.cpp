@@ -70,7 +70,6 @@ void Emitter::load_context() {
   scalars_ = field(offsetof(CompiledContext, scalars), pointer, "scalars");
   services_ = field(offsetof(CompiledContext, services), pointer, "services");
   counters_ = field(offsetof(CompiledContext, counters), pointer, "counters");
-  budget_ = field(offsetof(CompiledContext, budget), word, "budget");
   if (job_.full) {
     mask_ = b_.getInt32(vgpu::kAllLanes);
     width_ = b_.getInt64(kLanes);
@@ -82,7 +81,8 @@ void Emitter::load_context() {
   }
   executed_ = prologue_.CreateAlloca(word, nullptr, "executed");
   idle_ = prologue_.CreateAlloca(word, nullptr, "idle");
-  prologue_.CreateStore(prologue_.getInt64(0), executed_);
+  prologue_.CreateStore(field(offsetof(CompiledContext, executed), word, "executed_before"),
+                        executed_);
   prologue_.CreateStore(prologue_.getInt64(0), idle_);
 }
 
@@ -137,11 +137,43 @@ void Emitter::begin_segment(std::uint32_t instruction) {
   const std::uint32_t owner = plan_.flow.block_of[instruction];
   if (plan_.flow.blocks[owner].first != instruction)
     return;
-  if (plan_.flow.loop_header[owner])
-    leave_unless(b_.CreateICmpULT(b_.CreateLoad(b_.getInt64Ty(), executed_), budget_), instruction);
   if (!job_.full)
     leave_unless(b_.CreateICmpUGT(limit_, i32(code_.order[code_.first_op[instruction]])),
                  instruction);
+}
+
+// Part of a warp may stand before or after an instruction that waits for others, so those are
+// places where it meets the lanes that run.
+void Emitter::respect_limit(std::uint32_t instruction) {
+  if (job_.full || ops_of(instruction) == 0)
+    return;
+  leave_unless(
+      b_.CreateICmpUGT(limit_, i32(code_.order[code_.first_op[instruction]] + ops_of(instruction))),
+      instruction);
+}
+
+// Where a taken branch leads: by way of a look at the deadline when it goes back.
+llvm::BasicBlock* Emitter::way_to_target(std::uint32_t instruction) {
+  const std::uint32_t target = target_of(instruction);
+  if (!goes_back(code_, instruction))
+    return segment_at(target);
+  const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  llvm::BasicBlock* back = new_block("back");
+  llvm::BasicBlock* due = new_block("due");
+  b_.SetInsertPoint(due);
+  b_.CreateStore(i32(1), b_.CreateConstGEP1_64(b_.getInt8Ty(), context_pointer_,
+                                               offsetof(CompiledContext, look_due)));
+  b_.CreateBr(exit_block(target));
+  b_.SetInsertPoint(back);
+  Value* deadline =
+      b_.CreateLoad(b_.getInt64Ty(),
+                    b_.CreateConstGEP1_64(b_.getInt8Ty(), warp_, offsetof(vgpu::Warp, deadline)));
+  auto* branch =
+      b_.CreateCondBr(b_.CreateICmpULT(b_.CreateLoad(b_.getInt64Ty(), executed_), deadline),
+                      segment_at(target), due);
+  branch->setMetadata(llvm::LLVMContext::MD_prof,
+                      llvm::MDBuilder(context_).createBranchWeights(1000, 1));
+  return back;
 }
 
 // The count so far must be in executed_ when an exit is taken.
@@ -188,6 +220,8 @@ void Emitter::emit_instruction(std::uint32_t instruction) {
       guard_flag_ = flag(guard);
     guard_mask_ = guard_flag_ != nullptr ? mask_of_flag(guard_flag_) : mask(guard);
   }
+  if (may_stand_at(plan_.treatment[instruction]))
+    respect_limit(instruction);
   switch (plan_.treatment[instruction]) {
   case Treatment::branch: emit_branch(instruction); return;
   case Treatment::leave: emit_leave(instruction); return;
@@ -216,11 +250,10 @@ void Emitter::emit_instruction(std::uint32_t instruction) {
 }
 
 void Emitter::emit_branch(std::uint32_t instruction) {
-  const std::uint32_t target = target_of(instruction);
   if (guard_mask_ == nullptr) {
     count_instruction(instruction);
     flush_count();
-    b_.CreateBr(segment_at(target));
+    b_.CreateBr(way_to_target(instruction));
     reachable_ = false;
     return;
   }
@@ -228,7 +261,7 @@ void Emitter::emit_branch(std::uint32_t instruction) {
     count_instruction(instruction);
     flush_count();
     llvm::BasicBlock* next = segment_at(instruction + 1);
-    b_.CreateCondBr(guard_flag_, segment_at(target), next);
+    b_.CreateCondBr(guard_flag_, way_to_target(instruction), next);
     reachable_ = false;
     return;
   }
@@ -243,7 +276,7 @@ void Emitter::emit_branch(std::uint32_t instruction) {
   b_.SetInsertPoint(all);
   pending_ = ops_of(instruction);
   flush_count();
-  b_.CreateBr(segment_at(target));
+  b_.CreateBr(way_to_target(instruction));
   b_.SetInsertPoint(none);
   pending_ = ops_of(instruction);
   b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), idle_), width_), idle_);
@@ -270,16 +303,14 @@ void Emitter::emit_barrier(std::uint32_t instruction) {
     reachable_ = false;
     return;
   }
+  count_instruction(instruction);
+  flush_count();
   publish_counts();
-  auto* type = llvm::FunctionType::get(b_.getInt1Ty(), {b_.getPtrTy(), b_.getInt32Ty()}, false);
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getInt32Ty()}, false);
   Value* function = b_.CreateLoad(
       b_.getPtrTy(),
       b_.CreateConstGEP1_64(b_.getInt8Ty(), services_, offsetof(vgpu::CompiledServices, barrier)));
-  auto* passed =
-      b_.CreateCall(type, function, {context_pointer_, i32(code_.first_op[instruction])});
-  passed->addRetAttr(llvm::Attribute::ZExt);
-  leave_unless(passed, instruction);
-  count_instruction(instruction);
+  b_.CreateCall(type, function, {context_pointer_, i32(code_.first_op[instruction])});
 }
 
 // A warp-level instruction acts once the lanes it names have met; if they have not, the

@@ -49,6 +49,8 @@ private:
   void emit_leave(std::uint32_t instruction);
   void require_lanes(std::uint32_t instruction);
   void leave_unless(Value* condition, std::uint32_t instruction);
+  void respect_limit(std::uint32_t instruction);
+  llvm::BasicBlock* way_to_target(std::uint32_t instruction);
   void count_instruction(std::uint32_t instruction);
   void flush_count();
   void publish_counts();
@@ -184,7 +186,6 @@ private:
   Value* scalars_ = nullptr;
   Value* services_ = nullptr;
   Value* counters_ = nullptr;
-  Value* budget_ = nullptr;
   Value* mask_ = nullptr;
   Value* limit_ = nullptr;
   llvm::AllocaInst* executed_ = nullptr;

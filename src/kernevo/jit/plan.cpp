@@ -140,7 +140,7 @@ private:
         if (const std::uint32_t join = plan_.flow.postdominator[block]; join != kNone)
           wants_entry[plan_.flow.blocks[join].first] = true;
       }
-      if (!job_.full || plan_.flow.loop_header[block])
+      if (!job_.full)
         wants_exit[range.first] = true;
     }
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -160,6 +160,12 @@ private:
         const auto& guard = function_.instructions[i].guard;
         if (guard && plan_.home[guard->reg] == Home::mask)
           wants_exit[i] = true;
+        if (goes_back(code_, i)) {
+          const std::uint32_t target =
+              code_.ops[code_.ops[code_.first_op[i + 1] - 1].target].instruction;
+          wants_entry[target] = true;
+          wants_exit[target] = true;
+        }
         break;
       }
       case Treatment::inlined:

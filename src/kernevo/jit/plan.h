@@ -33,6 +33,12 @@ bool is_inlined_conversion(const ptx::Instruction& at);
 // The operand that names the lanes of a warp-level instruction; null when all live lanes are meant.
 const ptx::Operand* member_mask(const vgpu::Code& code, std::uint32_t instruction);
 
+// A part of a warp may wait before it, or be left standing after it.
+bool may_stand_at(Treatment treatment);
+
+// A branch to an op at or before its own: every loop has one.
+bool goes_back(const vgpu::Code& code, std::uint32_t instruction);
+
 // Where a register lives while compiled code runs.
 enum class Home : std::uint8_t {
   unused,

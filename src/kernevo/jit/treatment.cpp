@@ -242,6 +242,19 @@ const Operand* member_mask(const Code& code, std::uint32_t instruction) {
   return at.opcode == Opcode::bar_warp_sync ? &at.operands.front() : &at.operands.back();
 }
 
+bool may_stand_at(Treatment treatment) {
+  return treatment == Treatment::warp || treatment == Treatment::exchange ||
+         treatment == Treatment::leave || treatment == Treatment::barrier;
+}
+
+bool goes_back(const Code& code, std::uint32_t instruction) {
+  const std::uint32_t end = code.first_op[instruction + 1];
+  if (end == code.first_op[instruction])
+    return false;
+  const vgpu::Op& op = code.ops[end - 1];
+  return op.kind == OpKind::branch && op.target < end;
+}
+
 Treatment treatment_of(const Code& code, std::uint32_t instruction) {
   const Instruction& at = code.function->instructions[instruction];
   const auto first = code.ops.begin() + code.first_op[instruction];

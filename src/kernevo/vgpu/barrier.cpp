@@ -225,7 +225,7 @@ void release(BlockState& block, std::uint32_t id) {
     for (Split& split : block.warps[i].splits)
       if (split.state == SplitState::at_barrier && barrier_id(split) == id) {
         write_result(split, barrier);
-        split.state = SplitState::ready;
+        make_ready(split, block.warps[i].executed);
         ++split.pc;
         waiting |= std::uint64_t{1} << i;
       }

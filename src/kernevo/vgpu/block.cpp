@@ -21,9 +21,10 @@ WarpState& WarpState::operator=(WarpState&&) noexcept = default;
 namespace {
 
 // Ops a warp runs before the next one has its turn.
-constexpr std::uint32_t kWarpQuantum = 8192;
-// The same in profile mode, where warps take turns as often as they can, so that the caches see
-// their accesses mixed.
+constexpr std::uint32_t kWarpQuantum = 1U << 16U;
+constexpr std::uint32_t kShuffledQuantum = 8192; // at most
+// In profile mode warps take turns as often as they can, so that the caches see their accesses
+// mixed.
 constexpr std::uint32_t kProfileQuantum = 1;
 // Rounds in which all warps only poll before other blocks get the core.
 constexpr int kSpinRounds = 4;
@@ -44,7 +45,10 @@ void start_warp(WarpState& warp, BlockState& block, std::uint32_t index) {
   warp.live = warp.started;
   warp.faulted = false;
   warp.must_wait = false;
+  warp.executed = 0;
+  warp.deadline = 0;
   warp.strong_access = false;
+  warp.watched = false;
   warp.spinning = false;
   if (warp.activation && warp.activation->parked)
     warp.activation.reset(); // its block ended with a fault
@@ -63,7 +67,7 @@ void start_warp(WarpState& warp, BlockState& block, std::uint32_t index) {
     return;
   warp.current = warp.entry;
   warp.frame = warp.entry->registers;
-  warp.splits.push_back({warp.live, 0, warp.entry, SplitState::ready, false});
+  warp.splits.push_back({.mask = warp.live, .frame = warp.entry});
 }
 
 } // namespace
@@ -158,11 +162,11 @@ Progress BlockState::run(std::uint64_t instructions) {
         continue;
       for (Split& split : warp.splits)
         if (split.state == SplitState::waiting)
-          split.state = SplitState::ready;
-      const std::uint32_t executed =
-          run_warp(warp, shuffled           ? 1U + static_cast<std::uint32_t>(choose(kWarpQuantum))
-                         : launch->recorder ? kProfileQuantum
-                                            : kWarpQuantum);
+          make_ready(split, warp.executed);
+      const std::uint64_t executed = run_warp(
+          warp, shuffled           ? 1U + static_cast<std::uint32_t>(choose(kShuffledQuantum))
+                : launch->recorder ? kProfileQuantum
+                                   : kWarpQuantum);
       useful += executed;
       only_spinning = only_spinning && (executed == 0 || warp.spinning);
       if (launch->stop.load(std::memory_order_relaxed))

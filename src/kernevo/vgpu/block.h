@@ -45,8 +45,15 @@ struct Split {
   std::uint32_t pc = 0;
   Frame* frame = nullptr;
   SplitState state = SplitState::ready;
-  bool deferred = false; // it span long enough; others go first
+  bool deferred = false;            // it span long enough; others go first,
+  std::uint64_t deferred_until = 0; // until the warp has run so many instructions
+  std::uint64_t idle_since = 0;     // instructions of the warp when it last ran
 };
+
+inline void make_ready(Split& split, std::uint64_t now) {
+  split.state = SplitState::ready;
+  split.idle_since = now;
+}
 
 // A cp.async (or similar) in flight: data already read, to be stored when it is waited for.
 struct PendingCopy {
@@ -80,8 +87,19 @@ struct WarpState : Warp {
   // barrier.cluster: lanes that arrived in the phase in progress, and those yet to wait for theirs.
   LaneMask cluster_arrived = 0;
   LaneMask cluster_unwaited = 0;
+  std::uint64_t executed = 0; // instructions since its start, the clock of its scheduler
   bool spinning = false;      // its last slice was spent in a loop of strong accesses
-  bool strong_access = false; // set by strong loads and atomics, to recognise such loops
+  // Loops of strong accesses wait for somebody. After the first such access the warp is watched; it
+  // polls if there are more of them in a while.
+  bool strong_access = false; // since its scheduler last looked
+  bool watched = false;
+  std::uint64_t watched_until = 0;
+
+  void note_strong_access() {
+    strong_access = true;
+    if (!watched)
+      deadline = 0;
+  }
 
   // Allocations hit lately, by instruction.
   std::array<const Allocation*, 8> hits{};
@@ -186,7 +204,7 @@ private:
 std::array<std::uint32_t, 3> thread_index(const WarpState& warp, int lane);
 
 // Runs one warp for about `quantum` ops. Returns how many of them were more than a vain wait.
-std::uint32_t run_warp(WarpState& warp, std::uint32_t quantum);
+std::uint64_t run_warp(WarpState& warp, std::uint32_t quantum);
 // The kernel's own instruction at which the lanes of the current frame are.
 std::uint32_t entry_instruction(const WarpState& warp, const Op& op);
 

@@ -49,9 +49,9 @@ struct CompiledServices {
   // Counts one request of the lanes of `mask`, each `size` bytes at `addresses`.
   void (*count)(CompiledContext* context, const std::uint64_t* addresses, std::uint32_t mask,
                 std::uint32_t size, std::uint32_t store);
-  // bar.sync of all threads at the op, by all lanes of the warp: true once they may go on, false
-  // when the code must leave instead. `executed` and `idle` of the context are up to date.
-  bool (*barrier)(CompiledContext* context, std::uint32_t pc);
+  // bar.sync of all threads at the op, by all lanes of the warp: returns once they may go on.
+  // `executed` and `idle` of the context are up to date, this instruction included.
+  void (*barrier)(CompiledContext* context, std::uint32_t pc);
 };
 
 // Layout shared with generated code: only add at the end, and bump kCompiledAbi.
@@ -66,13 +66,13 @@ struct CompiledContext {
   std::uint64_t* scalars = nullptr; // bases of straight registers at entries and exits
   const CompiledServices* services = nullptr;
   MemoryCounters* counters = nullptr;
-  std::uint64_t executed = 0; // warp instructions
+  std::uint64_t executed = 0; // instructions of the warp since its start
   std::uint64_t idle = 0;     // lanes a guard kept from executing, over all instructions
-  std::uint64_t budget = 0;   // leave at the next backward branch when `executed` reaches it
   std::uint32_t mask = 0;     // lanes that run
-  std::uint32_t limit = 0;    // leave before a block whose order is this or higher (partial code)
+  std::uint32_t limit = 0;    // leave before a place whose order is this or higher (partial code)
+  std::uint32_t look_due = 0; // it left because `executed` reached Warp::deadline
 };
-inline constexpr std::uint32_t kCompiledAbi = 2;
+inline constexpr std::uint32_t kCompiledAbi = 3;
 // Instead of an exit number: a handler raised a fault, the launch is over.
 inline constexpr std::uint32_t kCompiledFault = 0xFFFFFFFFU;
 

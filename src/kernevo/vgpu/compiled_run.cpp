@@ -139,13 +139,12 @@ void count(CompiledContext* context, const std::uint64_t* addresses, std::uint32
   count_request(*context->counters, addresses, mask, size, store != 0);
 }
 
-bool pass_barrier(CompiledContext* context, std::uint32_t pc) {
+void pass_barrier(CompiledContext* context, std::uint32_t pc) {
   WarpState& warp = state_of(*context->warp);
   if (!arrive_whole_warp(warp, pc)) {
     warp.activation->parked = true;
     warp.activation->fiber.pause();
   }
-  return true;
 }
 
 constexpr std::uint64_t kFar = 1U << 20U;
@@ -181,6 +180,7 @@ CompiledOutcome account(WarpState& warp, Activation& run) {
     return outcome;
   const CompiledPoint& point = run.function->exits[run.exit];
   outcome.pc = point.pc;
+  outcome.look_due = run.context.look_due != 0;
   for (const CompiledRegister& item : point.live)
     if (item.shape.is_straight())
       give_back(warp.frame, item, run.mask, run.context.scalars);
@@ -207,7 +207,7 @@ bool entry_pays(BlockState& block, const CompiledFunction& function, std::uint32
 }
 
 CompiledOutcome run_compiled(WarpState& warp, const CompiledFunction& function, std::uint32_t entry,
-                             LaneMask mask, std::uint32_t limit, std::uint64_t budget) {
+                             LaneMask mask, std::uint32_t limit) {
   BlockState& block = *warp.block;
   CompiledScratch& scratch = scratch_for(block, function);
   for (const CompiledRegister& item : function.entries[entry].live)
@@ -222,7 +222,7 @@ CompiledOutcome run_compiled(WarpState& warp, const CompiledFunction& function, 
   run.function = &function;
   run.entry = entry;
   run.mask = mask;
-  run.told_executed = 0;
+  run.told_executed = warp.executed;
   run.told_idle = 0;
   CompiledContext& context = run.context;
   context.frame = warp.frame;
@@ -235,9 +235,9 @@ CompiledOutcome run_compiled(WarpState& warp, const CompiledFunction& function, 
   context.scalars = scratch.scalars.data();
   context.services = &kServices;
   context.counters = &block.memory;
-  context.executed = 0;
+  context.executed = warp.executed;
   context.idle = 0;
-  context.budget = budget;
+  context.look_due = 0;
   context.mask = mask;
   context.limit = limit;
   if (function.barriers)
@@ -247,7 +247,7 @@ CompiledOutcome run_compiled(WarpState& warp, const CompiledFunction& function, 
   CompiledScratch::Entry& seen = scratch.entries[entry];
   ++seen.runs;
   // One that waits at a barrier has more to come.
-  const std::uint64_t far = run.parked ? kFar : run.context.executed;
+  const std::uint64_t far = run.parked ? kFar : run.context.executed - warp.executed;
   seen.executed += static_cast<std::uint32_t>(std::min(far, kFar));
   return account(warp, run);
 }

@@ -10,8 +10,9 @@
 namespace kernevo::vgpu {
 
 struct CompiledOutcome {
-  bool entered = false; // false: a claim about a register did not hold; nothing has happened
-  bool parked = false;  // it waits at a barrier; pc is not set
+  bool entered = false;  // false: a claim about a register did not hold; nothing has happened
+  bool parked = false;   // it waits at a barrier; pc is not set
+  bool look_due = false; // the warp's deadline has passed, and a branch that goes back was taken
   ptx::RegisterId refuted = 0;
   std::uint32_t pc = 0; // where the interpreter goes on
   std::uint64_t executed = 0;
@@ -32,10 +33,10 @@ struct Activation {
   Fiber fiber;
 };
 
-// The warp's current frame is that of the code. Leaves before a block whose order is `limit` or
-// more, and at a backward branch once `budget` instructions have run.
+// The warp's current frame is that of the code. Leaves before it comes to a place whose order is
+// `limit` or more, and after a branch that goes back once the warp's deadline has passed.
 CompiledOutcome run_compiled(WarpState& warp, const CompiledFunction& function, std::uint32_t entry,
-                             LaneMask mask, std::uint32_t limit, std::uint64_t budget);
+                             LaneMask mask, std::uint32_t limit);
 
 // Has entering here led far enough to be worth it?
 bool entry_pays(BlockState& block, const CompiledFunction& function, std::uint32_t entry);

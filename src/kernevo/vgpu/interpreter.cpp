@@ -1,6 +1,13 @@
 // Runs one warp. A converged warp is one split and pays nothing for divergence; a diverged one runs
 // its lowest split first (see order.h), so that lanes meet again where their paths join. Splits
 // that spin let others run: lanes of a warp may wait for each other.
+//
+// Which split runs, and when the warp's turn ends, depends on the splits and on the number of
+// instructions the warp has executed, never on who executed them: both are decided only where the
+// interpreter and compiled code are alike. Positions are compared at every op by the one, and by
+// the other wherever a split can stand. What depends on the count (turns, spinning, fairness) is
+// looked at when the warp's deadline has passed, at the next branch that goes back in the text, or
+// where lanes part or call: every loop and every recursion comes by there.
 #include "kernevo/vgpu/address_windows.h"
 #include "kernevo/vgpu/compiled_run.h"
 #include "kernevo/vgpu/control.h"
@@ -17,15 +24,13 @@
 namespace kernevo::vgpu {
 namespace {
 
-// Backward branches between looks at whether a loop is a spin (it polls with strong accesses).
-constexpr std::uint32_t kSpinCheck = 64;
-// Any loop this long lets the other splits of its warp have a turn.
-constexpr std::uint32_t kFairShare = 1U << 16U;
-// How long splits run before one that span is tried again.
-constexpr std::uint32_t kDeferral = 1024;
+// A warp that met a strong access polls if it meets another within this many instructions.
+constexpr std::uint64_t kWatch = 1024;
+// A split that waits this long for others gets a turn: they may wait for it with plain loads.
+constexpr std::uint64_t kFairShare = 1U << 20U;
+// How long others run before a split that span is tried again.
+constexpr std::uint64_t kDeferral = 1024;
 constexpr std::size_t kNoSplit = ~std::size_t{0};
-// Compiled code runs this many instructions before it lets other warps have a turn.
-constexpr std::uint64_t kCompiledTurn = 1U << 16U;
 
 // Where a split stands, seen from an ancestor of its frame.
 std::uint32_t position_in(const Frame*& frame, std::uint32_t pc, std::uint32_t depth) {
@@ -51,40 +56,47 @@ bool runs_before(const Split& a, const Split& b) {
   const auto& order = frame_a->code->order;
   if (order[pc_a] != order[pc_b])
     return order[pc_a] < order[pc_b];
-  return a.frame->depth > b.frame->depth;
+  if (a.frame->depth != b.frame->depth)
+    return a.frame->depth > b.frame->depth;
+  return std::countr_zero(a.mask) < std::countr_zero(b.mask);
 }
 
 class Runner {
 public:
   Runner(WarpState& warp, std::uint32_t quantum)
       : warp_(warp), tier_(warp.launch->tier.get()), recorder_(warp.launch->recorder.get()),
-        quantum_(quantum) {}
+        turn_end_(warp.executed + quantum) {}
 
-  std::uint32_t run() {
+  std::uint64_t run() {
+    const std::uint64_t start = warp_.executed;
     warp_.spinning = false;
     while (!warp_.faulted && !yielded_) {
       const std::size_t index = pick();
       if (index == kNoSplit)
         break;
+      set_deadline(index);
       const std::uint32_t function = warp_.splits[index].frame->code->index;
       const bool full = warp_.splits[index].mask == kAllLanes;
-      const std::uint32_t before = executed_ - compiled_;
-      execute(index);
+      const std::uint64_t before = warp_.executed - compiled_;
+      if (execute(index) && warp_.executed >= warp_.deadline)
+        look(index);
       if (tier_ != nullptr)
-        warp_.block->interpreted[function].at(full ? 1 : 0) += executed_ - compiled_ - before;
-      yielded_ = yielded_ || executed_ >= quantum_;
+        warp_.block->interpreted[function].at(full ? 1 : 0) += warp_.executed - compiled_ - before;
     }
-    warp_.block->warp_instructions += executed_;
+    const std::uint64_t executed = warp_.executed - start;
+    warp_.block->warp_instructions += executed;
     warp_.block->thread_instructions += threads_;
-    warp_.block->clock += executed_;
-    return executed_ - vain_;
+    warp_.block->clock += executed;
+    return executed - vain_;
   }
 
 private:
   std::size_t pick() {
     auto& splits = warp_.splits;
-    if (splits.size() == 1)
+    if (splits.size() == 1) {
+      splits.front().deferred = false;
       return splits.front().state == SplitState::ready ? 0 : kNoSplit;
+    }
     merge_ready();
     for (int attempt = 0; attempt < 2; ++attempt) {
       std::size_t best = kNoSplit;
@@ -100,6 +112,67 @@ private:
     return kNoSplit;
   }
 
+  // When to look at the warp while this split runs.
+  void set_deadline(std::size_t index) {
+    std::uint64_t deadline = turn_end_;
+    if (warp_.watched)
+      deadline = std::min(deadline, warp_.watched_until);
+    else if (warp_.strong_access)
+      deadline = 0;
+    if (warp_.splits.size() > 1)
+      for (std::size_t i = 0; i < warp_.splits.size(); ++i)
+        if (const Split& other = warp_.splits[i]; i != index && other.state == SplitState::ready)
+          deadline = std::min(deadline, other.deferred ? other.deferred_until
+                                                       : other.idle_since + kFairShare);
+    warp_.deadline = deadline;
+  }
+
+  // The deadline has passed and the split is where a look may be taken.
+  void look(std::size_t index) {
+    const std::uint64_t now = warp_.executed;
+    if (now >= turn_end_)
+      yielded_ = true;
+    if (!warp_.watched) {
+      warp_.watched = std::exchange(warp_.strong_access, false);
+      warp_.watched_until = now + kWatch;
+    } else if (now >= warp_.watched_until) {
+      warp_.watched = std::exchange(warp_.strong_access, false);
+      warp_.watched_until = now + kWatch;
+      if (warp_.watched)
+        give_way(index);
+    }
+    if (warp_.splits.size() == 1)
+      return;
+    bool starving = false;
+    for (std::size_t i = 0; i < warp_.splits.size(); ++i) {
+      Split& other = warp_.splits[i];
+      if (i == index || other.state != SplitState::ready)
+        continue;
+      if (other.deferred && now >= other.deferred_until)
+        other.deferred = false;
+      starving = starving || (!other.deferred && now >= other.idle_since + kFairShare);
+    }
+    if (starving)
+      defer(index);
+  }
+
+  void defer(std::size_t index) {
+    warp_.splits[index].deferred = true;
+    warp_.splits[index].deferred_until = warp_.executed + kDeferral;
+  }
+
+  // The split waits for somebody: another split, or another warp if all of this one do.
+  void give_way(std::size_t index) {
+    for (std::size_t i = 0; i < warp_.splits.size(); ++i)
+      if (const Split& other = warp_.splits[i];
+          i != index && other.state == SplitState::ready && !other.deferred) {
+        defer(index);
+        return;
+      }
+    warp_.spinning = true;
+    yielded_ = true;
+  }
+
   void merge_ready() {
     auto& splits = warp_.splits;
     for (std::size_t i = 0; i < splits.size(); ++i) {
@@ -110,6 +183,8 @@ private:
             splits[j].frame == splits[i].frame) {
           splits[i].mask |= splits[j].mask;
           splits[i].deferred = splits[i].deferred && splits[j].deferred;
+          splits[i].deferred_until = std::min(splits[i].deferred_until, splits[j].deferred_until);
+          splits[i].idle_since = std::min(splits[i].idle_since, splits[j].idle_since);
           splits.erase(splits.begin() + static_cast<std::ptrdiff_t>(j));
         }
     }
@@ -132,23 +207,13 @@ private:
     return limit;
   }
 
-  bool others_ready(std::size_t index) const {
-    for (std::size_t i = 0; i < warp_.splits.size(); ++i)
-      if (i != index && warp_.splits[i].state == SplitState::ready)
-        return true;
-    return false;
-  }
-
   // Lets compiled code run the split from an entry; false when nothing happened.
   bool run_in_compiled(std::size_t index, const CompiledFunction& compiled, std::uint32_t entry,
                        std::uint32_t limit) {
     Split& split = warp_.splits[index];
     if (!entry_pays(*warp_.block, compiled, entry))
       return false;
-    const std::uint64_t left = quantum_ > executed_ ? quantum_ - executed_ : 1;
-    const CompiledOutcome outcome =
-        run_compiled(warp_, compiled, entry, split.mask, limit,
-                     warp_.strong_access ? left : std::max(left, kCompiledTurn));
+    const CompiledOutcome outcome = run_compiled(warp_, compiled, entry, split.mask, limit);
     if (!outcome.entered) {
       tier_->refuted(split.frame->code->index, split.mask == kAllLanes, outcome.refuted);
       return false;
@@ -160,24 +225,16 @@ private:
   void settle(Split& split, const CompiledOutcome& outcome) {
     if (!outcome.parked)
       split.pc = outcome.pc;
-    executed_ += static_cast<std::uint32_t>(outcome.executed);
+    split.idle_since = warp_.executed += outcome.executed;
+    compiled_ += outcome.executed;
     threads_ += outcome.threads;
-    compiled_ += static_cast<std::uint32_t>(outcome.executed);
+    look_due_ = outcome.look_due;
   }
 
   bool is_parked() const { return warp_.activation != nullptr && warp_.activation->parked; }
 
-  // Compiled code has run: true when the split cannot go on now.
-  bool turn_is_over(std::size_t index) {
-    if (warp_.faulted || is_parked())
-      return true;
-    if (executed_ < quantum_)
-      return false;
-    yielded_ = true;
-    if (std::exchange(warp_.strong_access, false))
-      spins_after_turn(index);
-    return true;
-  }
+  // Compiled code has run: must its split be looked at, or can it not go on?
+  bool must_stop() const { return warp_.faulted || is_parked() || look_due_; }
 
   // The code that may run a split of these lanes, if it has been compiled.
   const CompiledFunction* compiled_for(const Split& split) const {
@@ -187,14 +244,17 @@ private:
     return split.mask == kAllLanes ? tier_->full(function) : tier_->partial(function);
   }
 
-  void execute(std::size_t index) {
+  // Runs the split until another may have to run. True where a look may be taken at the warp; the
+  // split has its index still.
+  bool execute(std::size_t index) {
     bool moved = true; // since compiled code last ran: where it leaves, the interpreter goes on
+    look_due_ = false;
     if (is_parked()) {
       warp_.current = warp_.splits[index].frame;
       warp_.frame = warp_.current->registers;
       settle(warp_.splits[index], resume_compiled(warp_));
-      if (turn_is_over(index))
-        return;
+      if (must_stop())
+        return look_due_;
       moved = false;
     }
     const Split start = warp_.splits[index];
@@ -206,17 +266,17 @@ private:
     const LaneMask mask = start.mask;
     const auto width = static_cast<std::uint32_t>(std::popcount(mask));
     const bool alone = warp_.splits.size() == 1;
-    std::uint32_t limit = alone ? 0 : turn_of_others(index);
-    std::uint32_t deferral_end = executed_ + kDeferral;
-    std::uint32_t backward = 0;
+    const std::uint32_t limit =
+        alone ? std::numeric_limits<std::uint32_t>::max() : turn_of_others(index);
     std::uint32_t pc = start.pc;
-    std::uint32_t executed = executed_;
+    std::uint64_t executed = warp_.executed;
     std::uint64_t threads = threads_;
 
     auto save = [&] {
-      executed_ = executed;
+      warp_.executed = executed;
       threads_ = threads;
       warp_.splits[index].pc = pc;
+      warp_.splits[index].idle_since = executed;
     };
 
     const CompiledFunction* const compiled = compiled_for(start);
@@ -224,17 +284,16 @@ private:
     for (;;) {
       if (!alone && order[pc] >= limit) {
         save();
-        return;
+        return false;
       }
       if (compiled != nullptr && moved && compiled->entry_at[pc] != kNone) {
         save();
         moved = false;
-        if (run_in_compiled(index, *compiled, compiled->entry_at[pc],
-                            alone ? std::numeric_limits<std::uint32_t>::max() : limit)) {
-          if (turn_is_over(index))
-            return;
+        if (run_in_compiled(index, *compiled, compiled->entry_at[pc], limit)) {
+          if (must_stop())
+            return look_due_;
           pc = warp_.splits[index].pc;
-          executed = executed_;
+          executed = warp_.executed;
           threads = threads_;
           continue;
         }
@@ -258,81 +317,29 @@ private:
           op.handler(op, warp_, active);
           if (warp_.faulted) [[unlikely]] {
             save();
-            return;
+            return false;
           }
         }
         ++pc;
-        continue;
-      }
-      if (op.kind == OpKind::branch) {
-        if (active == 0) {
-          ++pc;
-          continue;
-        }
-        if (active != mask) {
-          save();
-          if (recorder_ != nullptr)
-            recorder_->diverged();
-          diverge(index, active, op.target);
-          return;
-        }
-        const bool back = order[op.target] <= order[pc];
-        pc = op.target;
-        note_visit(frame, pc, mask);
-        if (!back)
-          continue;
-        ++backward;
-        if (executed >= quantum_) {
-          save();
-          yielded_ = true;
-          return;
-        }
-        if (!alone && executed >= deferral_end) {
-          // Whoever was put off may try again.
-          for (Split& split : warp_.splits)
-            split.deferred = false;
-          limit = turn_of_others(index);
-          deferral_end = executed + kDeferral;
-        }
-        if (backward % kSpinCheck == 0 && spins(index, backward)) {
-          save();
-          return;
-        }
         continue;
       }
       if (active == 0) {
         ++pc;
         continue;
       }
+      if (op.kind == OpKind::branch && active == mask) {
+        const bool back = op.target <= pc;
+        pc = op.target;
+        note_visit(frame, pc, mask);
+        if (back && executed >= warp_.deadline) {
+          save();
+          return true;
+        }
+        continue;
+      }
       save();
-      special(index, op, active);
-      return;
+      return special(index, op, active);
     }
-  }
-
-  // A turn of compiled code in which it polled.
-  void spins_after_turn(std::size_t index) {
-    if (others_ready(index))
-      warp_.splits[index].deferred = true;
-    else
-      warp_.spinning = true;
-  }
-
-  // The split loops and polls: others go first. True when it gives up its turn.
-  bool spins(std::size_t index, std::uint32_t backward) {
-    const bool polls = warp_.strong_access;
-    warp_.strong_access = false;
-    if (!polls && backward < kFairShare)
-      return false;
-    if (others_ready(index)) {
-      warp_.splits[index].deferred = true;
-      return true;
-    }
-    if (!polls)
-      return false;
-    warp_.spinning = true;
-    yielded_ = true;
-    return true;
   }
 
   void note_visit(const Frame* frame, std::uint32_t target, LaneMask lanes) {
@@ -342,6 +349,8 @@ private:
 
   // Lanes of the split that take a branch part from those that do not.
   void diverge(std::size_t index, LaneMask taken, std::uint32_t target) {
+    if (recorder_ != nullptr)
+      recorder_->diverged();
     Split branch = warp_.splits[index];
     note_visit(branch.frame, target, taken);
     branch.mask = taken;
@@ -362,11 +371,13 @@ private:
     warp_.splits.push_back(rest);
   }
 
-  void special(std::size_t index, const Op& op, LaneMask active) {
+  // An op that may change what splits there are. True where a look may be taken.
+  bool special(std::size_t index, const Op& op, LaneMask active) {
     switch (op.kind) {
+    case OpKind::branch: diverge(index, active, op.target); return true;
+    case OpKind::indirect_branch: branch_by_index(index, op, active); return true;
+    case OpKind::call: call(index, op, active); return true;
     case OpKind::warp_sync: synchronise(index, op, active); break;
-    case OpKind::indirect_branch: branch_by_index(index, op, active); break;
-    case OpKind::call: call(index, op, active); break;
     case OpKind::ret:
       if (warp_.current->parent != nullptr)
         return_lanes(index, active);
@@ -385,6 +396,7 @@ private:
         ++warp_.splits[index].pc;
       break;
     }
+    return false;
   }
 
   void wait(std::size_t index, const Op& op, LaneMask active) {
@@ -400,12 +412,7 @@ private:
       return;
     }
     ++warp_.splits[index].pc;
-    if (others_ready(index)) {
-      warp_.splits[index].deferred = true;
-    } else {
-      warp_.spinning = true;
-      yielded_ = true;
-    }
+    give_way(index);
   }
 
   void branch_by_index(std::size_t index, const Op& op, LaneMask active) {
@@ -532,7 +539,7 @@ private:
     // Those who waited for the lanes that left look again.
     for (Split& split : warp_.splits)
       if (split.state == SplitState::at_warp_sync)
-        split.state = SplitState::ready;
+        make_ready(split, warp_.executed);
     complete_barriers(*warp_.block);
   }
 
@@ -635,7 +642,7 @@ private:
     if ((members & warp_.live & ~here) != 0)
       return false;
     for (const std::size_t i : partners) {
-      warp_.splits[i].state = SplitState::ready;
+      make_ready(warp_.splits[i], warp_.executed);
       ++warp_.splits[i].pc;
     }
     return true;
@@ -644,17 +651,17 @@ private:
   WarpState& warp_;
   TierHandle* tier_;
   Recorder* recorder_; // null unless profiling
-  std::uint32_t quantum_;
-  std::uint32_t compiled_ = 0; // of executed_
-  std::uint32_t executed_ = 0;
-  std::uint32_t vain_ = 0;
+  std::uint64_t turn_end_;     // of warp_.executed
+  std::uint64_t compiled_ = 0; // of what it has executed in this turn
   std::uint64_t threads_ = 0;
+  std::uint64_t vain_ = 0;
+  bool look_due_ = false; // compiled code left for it
   bool yielded_ = false;
 };
 
 } // namespace
 
-std::uint32_t run_warp(WarpState& warp, std::uint32_t quantum) {
+std::uint64_t run_warp(WarpState& warp, std::uint32_t quantum) {
   return Runner(warp, quantum).run();
 }
 

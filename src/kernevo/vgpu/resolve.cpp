@@ -391,8 +391,8 @@ std::byte* resolve(Warp& warp, const Op& op, int lane, std::uint64_t address, co
     access.cluster = true;
   }
   WarpState& state = state_of(warp);
-  if (access.strong && access.kind != AccessKind::store)
-    state.strong_access = true;
+  if (access.strong && access.polls && access.kind != AccessKind::store)
+    state.note_strong_access();
   if (state.launch->recorder)
     state.launch->recorder->touch(lane, space, access, address);
   const Check check{state, op, lane, access, space, address};

@@ -33,6 +33,7 @@ bool read(WarpState& warp, const Op& op, int lane, std::uint64_t address, void* 
   Access access;
   access.size = size;
   access.strong = true;
+  access.polls = false;
   const std::byte* from = resolve(warp, op, lane, address, access);
   if (from == nullptr)
     return false;

@@ -19,6 +19,9 @@ struct Warp {
   LaneMask live = 0;      // lanes that have not exited
   bool faulted = false;   // set by raise(); the interpreter stops the launch
   bool must_wait = false; // OpKind::wait: set by the handler to retry the same instruction later
+  // Once this many instructions of the warp have run, its scheduler looks at it: at the next branch
+  // that goes back. Compiled code reads it too.
+  std::uint64_t deadline = 0;
 
   // Register slot as an array of 32 lanes.
   template <class T> T* lanes(std::uint32_t offset) {
@@ -49,6 +52,7 @@ struct Access {
   std::uint32_t size = 4;
   bool overwrites = false; // an exchange: what was there before does not matter
   bool cluster = false;    // .shared::cluster: may name the memory of another block of the cluster
+  bool polls = true;       // if strong, and no store: a loop may wait for what it reads
 };
 
 // The one door to memory for every instruction: translates the lane's address in the given space to

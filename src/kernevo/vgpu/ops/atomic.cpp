@@ -38,7 +38,6 @@ struct AtomicDetail : Detail {
   Combine in_shared = nullptr; // f32 addition keeps subnormals here, and only here
   std::uint32_t cell = 4;      // bytes of one element
   std::uint32_t elements = 1;
-  bool polls = false; // returns a value, so a loop can wait on it
   std::array<std::uint32_t, kMostElements> results{};
   std::array<std::uint32_t, kMostElements> b{};
   std::array<std::uint32_t, kMostElements> c{};
@@ -232,7 +231,6 @@ int take_lane(WarpState& warp, LaneMask& rest) {
 void run(const Op& op, Warp& base, LaneMask active) {
   const auto& detail = static_cast<const AtomicDetail&>(*op.detail);
   WarpState& warp = state_of(base);
-  const bool polled_before = warp.strong_access;
   for (LaneMask rest = active; rest != 0;) {
     const int lane = take_lane(warp, rest);
     std::byte* cell =
@@ -261,8 +259,6 @@ void run(const Op& op, Warp& base, LaneMask active) {
                     &old, detail.cell);
     }
   }
-  if (!detail.polls)
-    warp.strong_access = polled_before;
 }
 
 // 128-bit exchange and compare-and-swap: no host has them for certain, so one lock serves all.
@@ -311,7 +307,6 @@ Result<void> atomic(Lowering& lowering, const Instruction& instruction) {
   detail->in_global = type == Type::f32 && instruction.has(Mod::add) ? add_flushing : combine;
   detail->in_shared = combine;
   detail->cell = static_cast<std::uint32_t>(bytes);
-  detail->polls = returns;
   std::size_t at = 0;
   const Operand* result = returns ? &instruction.operands.at(at++) : nullptr;
   KERNEVO_TRY(address, lower_address(lowering, instruction, instruction.operands.at(at++)));
@@ -325,6 +320,7 @@ Result<void> atomic(Lowering& lowering, const Instruction& instruction) {
   detail->access.space = instruction.space;
   detail->access.kind = AccessKind::atomic;
   detail->access.strong = true;
+  detail->access.polls = returns;
   detail->access.cluster = instruction.has(Mod::shared_cluster);
   detail->access.overwrites = combine == exchange;
   detail->access.size = detail->cell * detail->elements;

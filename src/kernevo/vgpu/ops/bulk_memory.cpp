@@ -110,8 +110,7 @@ bool reduce_run(Warp& warp, const Op& op, int lane, const BulkPlace& to, std::ui
   if (contended && is_float(type) && !await_turn(state))
     return false;
   const std::uint32_t size = bytes_of(type);
-  const Access access{to.space, AccessKind::atomic, true, size, false, to.cluster};
-  const bool polled_before = state.strong_access;
+  const Access access{to.space, AccessKind::atomic, true, size, false, to.cluster, false};
   for (std::uint32_t at = 0; at < bytes; at += size) {
     std::byte* cell = resolve(warp, op, lane, to.address + at, access);
     if (cell == nullptr)
@@ -123,7 +122,6 @@ bool reduce_run(Warp& warp, const Op& op, int lane, const BulkPlace& to, std::ui
     default: update(cell, contended, reduction, type, load<std::uint64_t>(from + at)); break;
     }
   }
-  state.strong_access = polled_before;
   return true;
 }
 

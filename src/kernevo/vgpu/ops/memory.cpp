@@ -189,7 +189,7 @@ void mark_written(const MemoryDetail& detail, LaneMask active, const Located& to
 bool locate_together(const MemoryDetail& detail, WarpState& warp, const Op& op, LaneMask active,
                      Located& located) {
   if (detail.access.strong && detail.access.kind == AccessKind::load)
-    warp.strong_access = true;
+    warp.note_strong_access();
   if (active != kAllLanes) {
     located.shape = Shape::scattered;
     read_addresses(detail, warp, located.at);

@@ -212,6 +212,7 @@ void run_reduction(const Op& op, Warp& base, LaneMask active) {
   access.space = ptx::Space::global;
   access.kind = AccessKind::atomic;
   access.strong = true;
+  access.polls = false;
   access.size = detail.element;
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
