@@ -327,7 +327,13 @@ void Emitter::emit_lane_function(const Instruction& at, const LaneFunction& func
     std::vector<Value*> arguments;
     for (std::size_t i = 0; i < x.size(); ++i)
       arguments.push_back(fit(x[i], parameters[i]));
-    return fit(b_.CreateCall(callee, arguments), target);
+    auto* call = b_.CreateCall(callee, arguments);
+    // Light code calls what a C++ compiler made: it expects 8 and 16 bits extended.
+    for (unsigned i = 0; plan_.light && i < parameters.size(); ++i)
+      if (parameters[i]->isIntegerTy() && parameters[i]->getIntegerBitWidth() < 32)
+        call->addParamAttr(i, ptx::is_signed(function.operands[i]) ? llvm::Attribute::SExt
+                                                                   : llvm::Attribute::ZExt);
+    return fit(call, target);
   });
 }
 

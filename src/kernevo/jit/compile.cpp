@@ -87,6 +87,8 @@ private:
                   fmt::format("its code is {} instructions long, over the compiler's limit of {}",
                               count, most));
     set_host(*module, host_, *machine);
+    if (plan.light)
+      return make_object(*module, *machine, log);
     auto linked = log.run("runtime", [&] { return link_runtime(*module, host_.runtime_level); });
     KERNEVO_CHECK(linked);
     set_host(*module, host_, *machine);
@@ -121,8 +123,9 @@ private:
 } // namespace
 
 Result<std::unique_ptr<vgpu::Compiler>> create_compiler() {
-  KERNEVO_TRY(loader, Loader::create());
-  return std::make_unique<LlvmCompiler>(find_host(), std::move(loader));
+  Host host = find_host();
+  KERNEVO_TRY(loader, Loader::create(runtime_table(host.runtime_level)));
+  return std::make_unique<LlvmCompiler>(std::move(host), std::move(loader));
 }
 
 } // namespace kernevo::jit

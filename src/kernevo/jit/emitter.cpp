@@ -7,6 +7,14 @@ namespace kernevo::jit {
 
 using vgpu::CompiledContext;
 
+namespace {
+
+// Light code starts a new block after so many instructions: one that the fast instruction selector
+// cannot do leaves everything before it in the block to the slow one.
+constexpr std::uint32_t kStretch = 64;
+
+} // namespace
+
 Emitter::Emitter(llvm::LLVMContext& context, const vgpu::CompileJob& job, const Plan& plan)
     : job_(job), plan_(plan), code_(job.program->codes[job.function]), source_(*code_.function),
       context_(context), module_(std::make_unique<llvm::Module>(source_.name, context)),
@@ -22,7 +30,7 @@ std::unique_ptr<llvm::Module> Emitter::run() {
     if (block.first < count)
       segment_at(block.first);
   for (std::uint32_t i = 0; i < count; ++i)
-    if (plan_.entry[i] != kNone)
+    if (plan_.entry[i] != kNone || (plan_.light && i % kStretch == 0))
       segment_at(i);
   reachable_ = false;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -79,6 +87,8 @@ void Emitter::load_context() {
     width_ = prologue_.CreateZExt(prologue_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, mask_),
                                   word, "width");
   }
+  if (plan_.light)
+    return;
   executed_ = prologue_.CreateAlloca(word, nullptr, "executed");
   idle_ = prologue_.CreateAlloca(word, nullptr, "idle");
   prologue_.CreateStore(field(offsetof(CompiledContext, executed), word, "executed_before"),
@@ -115,10 +125,24 @@ std::uint32_t Emitter::target_of(std::uint32_t instruction) const {
   return op >= code_.first_op[count] ? count : code_.ops[op].instruction;
 }
 
+// Light code counts where the caller looks.
+Value* Emitter::executed() {
+  return plan_.light ? b_.CreateConstGEP1_64(b_.getInt8Ty(), context_pointer_,
+                                             offsetof(CompiledContext, executed))
+                     : static_cast<Value*>(executed_);
+}
+
+Value* Emitter::idle() {
+  return plan_.light ? b_.CreateConstGEP1_64(b_.getInt8Ty(), context_pointer_,
+                                             offsetof(CompiledContext, idle))
+                     : static_cast<Value*>(idle_);
+}
+
 void Emitter::flush_count() {
   if (pending_ == 0)
     return;
-  b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), executed_), i64(pending_)), executed_);
+  Value* place = executed();
+  b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), place), i64(pending_)), place);
   pending_ = 0;
 }
 
@@ -129,6 +153,7 @@ void Emitter::begin_segment(std::uint32_t instruction) {
     b_.CreateBr(block);
   }
   pending_ = 0;
+  expanded_.clear();
   b_.SetInsertPoint(block);
   reachable_ = true;
   const auto count = static_cast<std::uint32_t>(source_.instructions.size());
@@ -169,7 +194,7 @@ llvm::BasicBlock* Emitter::way_to_target(std::uint32_t instruction) {
       b_.CreateLoad(b_.getInt64Ty(),
                     b_.CreateConstGEP1_64(b_.getInt8Ty(), warp_, offsetof(vgpu::Warp, deadline)));
   auto* branch =
-      b_.CreateCondBr(b_.CreateICmpULT(b_.CreateLoad(b_.getInt64Ty(), executed_), deadline),
+      b_.CreateCondBr(b_.CreateICmpULT(b_.CreateLoad(b_.getInt64Ty(), executed()), deadline),
                       segment_at(target), due);
   branch->setMetadata(llvm::LLVMContext::MD_prof,
                       llvm::MDBuilder(context_).createBranchWeights(1000, 1));
@@ -178,6 +203,8 @@ llvm::BasicBlock* Emitter::way_to_target(std::uint32_t instruction) {
 
 // The count so far must be in executed_ when an exit is taken.
 void Emitter::leave_unless(Value* condition, std::uint32_t instruction) {
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition); known && known->isOne())
+    return;
   flush_count();
   llvm::BasicBlock* stay = new_block("stay");
   auto* branch = b_.CreateCondBr(condition, stay, exit_block(instruction));
@@ -204,7 +231,8 @@ void Emitter::count_instruction(std::uint32_t instruction) {
         b_.CreateZExt(b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, active()), b_.getInt64Ty()));
   if (ops > 1)
     missing = b_.CreateMul(missing, i64(ops));
-  b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), idle_), missing), idle_);
+  Value* place = idle();
+  b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), place), missing), place);
 }
 
 void Emitter::emit_instruction(std::uint32_t instruction) {
@@ -234,13 +262,15 @@ void Emitter::emit_instruction(std::uint32_t instruction) {
   case Treatment::exchange:
     require_lanes(instruction);
     if (reachable_)
-      emit_exchange(at);
+      emit_exchange(at, instruction);
     break;
   case Treatment::handler: emit_handler(instruction); break;
   case Treatment::inlined:
     if (ops_of(instruction) == 0)
       return;
-    if (at.opcode == ptx::Opcode::ld || at.opcode == ptx::Opcode::st)
+    if (plan_.light && is_called(instruction))
+      emit_called(at, instruction);
+    else if (at.opcode == ptx::Opcode::ld || at.opcode == ptx::Opcode::st)
       emit_memory(at, instruction);
     else
       emit_arithmetic(at, instruction);
@@ -279,7 +309,8 @@ void Emitter::emit_branch(std::uint32_t instruction) {
   b_.CreateBr(way_to_target(instruction));
   b_.SetInsertPoint(none);
   pending_ = ops_of(instruction);
-  b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), idle_), width_), idle_);
+  Value* place = idle();
+  b_.CreateStore(b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), place), width_), place);
   flush_count();
   b_.CreateBr(segment_at(instruction + 1));
   reachable_ = false;
@@ -349,6 +380,10 @@ void Emitter::emit_entries() {
     const std::uint32_t number = plan_.entry[i];
     if (number == kNone)
       continue;
+    if (plan_.light) {
+      dispatch->addCase(b_.getInt32(number), segment_at(i));
+      continue;
+    }
     llvm::BasicBlock* stub = new_block("entry");
     b_.SetInsertPoint(stub);
     for (const vgpu::CompiledRegister& item : plan_.entries[number].live)
@@ -360,6 +395,16 @@ void Emitter::emit_entries() {
 
 void Emitter::emit_exit(std::uint32_t number) {
   b_.SetInsertPoint(exits_[number]);
+  if (plan_.light) {
+    if (left_ == nullptr) {
+      llvm::IRBuilder<> end(new_block("left"));
+      left_ = end.CreatePHI(b_.getInt32Ty(), static_cast<unsigned>(plan_.exits.size()));
+      end.CreateRet(left_);
+    }
+    left_->addIncoming(b_.getInt32(number), exits_[number]);
+    b_.CreateBr(left_->getParent());
+    return;
+  }
   for (const vgpu::CompiledRegister& item : plan_.exits[number].live)
     store_at_exit(item);
   publish_counts();
@@ -367,6 +412,8 @@ void Emitter::emit_exit(std::uint32_t number) {
 }
 
 void Emitter::publish_counts() {
+  if (plan_.light)
+    return;
   auto put = [&](std::size_t offset, llvm::AllocaInst* from) {
     b_.CreateStore(b_.CreateLoad(b_.getInt64Ty(), from),
                    b_.CreateConstGEP1_64(b_.getInt8Ty(), context_pointer_, offset));

@@ -10,6 +10,8 @@
 #include <llvm/IR/Module.h>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace kernevo::jit {
@@ -54,6 +56,8 @@ private:
   void count_instruction(std::uint32_t instruction);
   void flush_count();
   void publish_counts();
+  Value* executed();
+  Value* idle();
   std::uint32_t target_of(std::uint32_t instruction) const;
   llvm::BasicBlock* exit_block(std::uint32_t instruction);
   llvm::BasicBlock* segment_at(std::uint32_t instruction);
@@ -62,6 +66,7 @@ private:
 
   // registers.cpp: registers and operands.
   void make_homes();
+  Value* home(ptx::RegisterId reg, unsigned index = 0);
   llvm::Type* element(ptx::Type type) const;
   llvm::VectorType* lanes_of(llvm::Type* type) const;
   const vgpu::analysis::Shape& shape(ptx::RegisterId reg) const {
@@ -105,6 +110,23 @@ private:
   Value* canonical_read(Value* value, ptx::RegisterId reg);
   Value* canonical_write(Value* value, ptx::RegisterId reg);
 
+  // light.cpp: what varies over the lanes, by calls.
+  bool is_called(std::uint32_t instruction) const;
+  void emit_called(const ptx::Instruction& at, std::uint32_t instruction);
+  std::string native_name(const ptx::Instruction& at, std::uint32_t op) const;
+  void call_native(const std::string& name, const Operands& arguments);
+  void call_compute_ops(const ptx::Instruction& at, std::uint32_t instruction);
+  Value* in_frame(std::uint32_t slot);
+  void expand_into_frame(ptx::RegisterId reg);
+  void splat(Value* place, Value* value);
+  void write_lanes(ptx::RegisterId reg, Value* value); // one value to every lane that runs
+  void emit_light_memory(const ptx::Instruction& at, std::uint32_t instruction);
+  bool is_plain_transfer(const ptx::Instruction& at, const Address& address, unsigned size,
+                         bool global) const;
+  void load_light(const ptx::Instruction& at, const Address& address, Value* host, unsigned size);
+  void store_light(const ptx::Instruction& at, const Address& address, Value* host, unsigned size);
+  void emit_light_shuffle(const ptx::Instruction& at, const std::vector<int>& pick);
+
   // arithmetic.cpp
   void emit_arithmetic(const ptx::Instruction& at, std::uint32_t instruction);
   void emit_setp(const ptx::Instruction& at);
@@ -141,17 +163,20 @@ private:
   void store_lanes(const ptx::Instruction& at, Address& address, Value* host, unsigned size);
   void write_loaded(const ptx::Instruction& at, std::size_t element, Value* value);
   Value* stored_value(const ptx::Instruction& at, std::size_t element, bool wanted_vector);
+  void mark_stored(Value* hit, Address& address, unsigned size);
+  bool counts_simply(const Address& address) const;
   void count_access(const ptx::Instruction& at, Address& address, unsigned size);
   Value* shared_room(std::uint64_t span, unsigned size);
   std::vector<const ptx::Operand*> data_operands(const ptx::Instruction& at) const;
   Value* addresses_on_stack(Address& address);
+  Value* expanded_addresses(const Address& address);
   Value* concatenate(Value* a, unsigned have, Value* b, unsigned more);
   Value* service(std::size_t offset);
 
   // handlers.cpp
   void emit_handler(std::uint32_t instruction);
   void call_handlers(std::uint32_t instruction);
-  void emit_exchange(const ptx::Instruction& at);
+  void emit_exchange(const ptx::Instruction& at, std::uint32_t instruction);
   void emit_shuffle(const ptx::Instruction& at);
   llvm::AllocaInst* stack(llvm::Type* type, const char* name);
   llvm::BasicBlock* fault_block();
@@ -200,7 +225,11 @@ private:
   Value* guard_mask_ = nullptr; // of the instruction being written; null = none
   Value* guard_flag_ = nullptr;
   llvm::BasicBlock* fault_ = nullptr;
-  Value* width_ = nullptr;    // lanes that run
+  llvm::PHINode* left_ = nullptr;      // light code: the number of the exit that is taken
+  Value* width_ = nullptr;             // lanes that run
+  std::set<ptx::RegisterId> expanded_; // light code: straight registers whose lanes the frame holds
+  bool certain_ = true;                // light code: what is emitted runs whenever the segment does
+  llvm::AllocaInst* addresses_ = nullptr;
   std::uint64_t pending_ = 0; // ops emitted since executed_ was updated
   bool raw_nan_ = false;      // operands are read by arithmetic, to which all NaN are alike
   bool raw_result_ = false;   // the result may be any NaN

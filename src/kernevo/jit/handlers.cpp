@@ -26,7 +26,9 @@ void Emitter::emit_handler(std::uint32_t instruction) {
     b_.CreateCondBr(b_.CreateICmpEQ(active(), i32(0)), done, some);
     b_.SetInsertPoint(some);
   }
+  certain_ = done == nullptr;
   call_handlers(instruction);
+  certain_ = true;
   if (done != nullptr) {
     b_.CreateBr(done);
     b_.SetInsertPoint(done);
@@ -52,6 +54,12 @@ void Emitter::call_handlers(std::uint32_t instruction) {
         b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getInt8Ty(), place, offsetof(vgpu::Op, handler)));
     b_.CreateCall(type, handler, {place, warp_, lanes});
   }
+  if (plan_.light && plan_.treatment[instruction] == Treatment::inlined &&
+      first_op(instruction).kind == vgpu::OpKind::compute) {
+    for (const ptx::RegisterId reg : effects.writes)
+      reload_from_handler(reg);
+    return;
+  }
   Value* faulted = b_.CreateLoad(
       b_.getInt8Ty(), b_.CreateConstGEP1_64(b_.getInt8Ty(), warp_, offsetof(vgpu::Warp, faulted)));
   llvm::BasicBlock* fault = fault_block();
@@ -73,10 +81,14 @@ llvm::BasicBlock* Emitter::fault_block() {
   return fault_;
 }
 
-void Emitter::emit_exchange(const Instruction& at) {
+void Emitter::emit_exchange(const Instruction& at, std::uint32_t instruction) {
   if (at.opcode == Opcode::bar_warp_sync)
     return;
   if (at.opcode == Opcode::shfl) {
+    if (plan_.light && !job_.full) {
+      emit_handler(instruction);
+      return;
+    }
     emit_shuffle(at);
     return;
   }
@@ -85,6 +97,8 @@ void Emitter::emit_exchange(const Instruction& at) {
     const ptx::RegisterId reg = at.operands[0].reg;
     if (plan_.home[reg] == Home::scalar)
       write_scalar(reg, 0, votes);
+    else if (plan_.light)
+      write_lanes(reg, votes);
     else
       write_vector(reg, b_.CreateVectorSplat(kLanes, votes));
     return;
@@ -115,6 +129,8 @@ void Emitter::emit_shuffle(const Instruction& at) {
   if (result.kind == Operand::Kind::reg) {
     if (plan_.home[result.reg] == Home::scalar) {
       write_scalar(result.reg, 0, scalar(at.operands[1], Type::b32));
+    } else if (plan_.light) {
+      emit_light_shuffle(at, pick);
     } else {
       Value* values = vector(at.operands[1], Type::b32);
       Value* moved = b_.CreateShuffleVector(values, pick);

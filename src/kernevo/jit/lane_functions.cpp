@@ -37,6 +37,7 @@ constexpr Row kRows[] = {
 #include "kernevo/jit/runtime/f32.def"
 #include "kernevo/jit/runtime/half.def"
 #include "kernevo/jit/runtime/integer.def"
+#include "kernevo/jit/runtime/simple.def"
 #undef KERNEVO_LANE1
 #undef KERNEVO_LANE2
 #undef KERNEVO_LANE3

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <fmt/format.h>
+#include <llvm/ADT/StringMap.h>
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/Core.h>
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
@@ -13,6 +14,34 @@
 namespace kernevo::jit {
 
 namespace orc = llvm::orc;
+
+namespace {
+
+// Finds the runtime library's functions by name.
+class RuntimeSymbols final : public orc::DefinitionGenerator {
+public:
+  explicit RuntimeSymbols(const RuntimeEntry* table) {
+    for (; table != nullptr && table->name != nullptr; ++table)
+      functions_[table->name] = table->function;
+  }
+
+  llvm::Error tryToGenerate(orc::LookupState& /*state*/, orc::LookupKind /*kind*/,
+                            orc::JITDylib& library, orc::JITDylibLookupFlags /*flags*/,
+                            const orc::SymbolLookupSet& names) override {
+    orc::SymbolMap found;
+    for (const auto& [name, flags] : names)
+      if (const auto at = functions_.find(*name); at != functions_.end())
+        found[name] = {orc::ExecutorAddr::fromPtr(at->second),
+                       llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+    return found.empty() ? llvm::Error::success()
+                         : library.define(orc::absoluteSymbols(std::move(found)));
+  }
+
+private:
+  llvm::StringMap<void (*)()> functions_;
+};
+
+} // namespace
 
 struct Loader::Session {
   explicit Session(std::unique_ptr<orc::ExecutorProcessControl> control)
@@ -39,7 +68,7 @@ struct Loader::Session {
 Loader::Loader(std::shared_ptr<Session> session) : session_(std::move(session)) {}
 Loader::~Loader() = default;
 
-Result<std::unique_ptr<Loader>> Loader::create() {
+Result<std::unique_ptr<Loader>> Loader::create(const RuntimeEntry* table) {
   const auto trouble = [](llvm::Error error) {
     return fail(ErrorCode::infrastructure,
                 "machine code cannot be loaded here: " + llvm::toString(std::move(error)));
@@ -54,6 +83,7 @@ Result<std::unique_ptr<Loader>> Loader::create() {
   auto symbols = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess('\0');
   if (!symbols)
     return trouble(symbols.takeError());
+  session->process->addGenerator(std::make_unique<RuntimeSymbols>(table));
   session->process->addGenerator(std::move(*symbols));
   return std::unique_ptr<Loader>(new Loader(std::move(session))); // NOLINT: private constructor
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/base/result.h"
+#include "kernevo/jit/runtime_table.h"
 
 #include <memory>
 #include <string_view>
@@ -17,7 +18,8 @@ struct LoadedCode {
 // Thread-safe. Code may outlive the loader.
 class Loader {
 public:
-  static Result<std::unique_ptr<Loader>> create();
+  // Code may call the functions of `table` (see runtime_table.h; null = none) by name.
+  static Result<std::unique_ptr<Loader>> create(const RuntimeEntry* table = nullptr);
   ~Loader();
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;

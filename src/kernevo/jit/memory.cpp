@@ -115,6 +115,9 @@ Value* Emitter::fits(Address& address, Value* base, Value* room, unsigned size) 
     Value* distance = from == nullptr ? value : b_.CreateSub(value, from);
     if (shift == 0)
       return distance;
+    if (plan_.light) // the fast instruction selector knows no funnel shift
+      return b_.CreateOr(b_.CreateLShr(distance, i64(shift)),
+                         b_.CreateShl(distance, i64(64 - shift)));
     return static_cast<Value*>(b_.CreateIntrinsic(
         llvm::Intrinsic::fshr, {distance->getType()},
         {distance, distance, llvm::ConstantInt::get(distance->getType(), shift)}));
@@ -150,6 +153,10 @@ Value* Emitter::shared_room(std::uint64_t span, unsigned size) {
 void Emitter::emit_memory(const Instruction& at, std::uint32_t instruction) {
   if (at.space == Space::param) {
     emit_parameter_load(at);
+    return;
+  }
+  if (plan_.light) {
+    emit_light_memory(at, instruction);
     return;
   }
   if (plan_.check_of[instruction] != kNone) {
@@ -208,8 +215,11 @@ void Emitter::transfer(const Instruction& at, Address& address, Value* hit, unsi
     return;
   }
   store_lanes(at, address, host, size);
-  if (hit == nullptr)
-    return;
+  if (hit != nullptr)
+    mark_stored(hit, address, size);
+}
+
+void Emitter::mark_stored(Value* hit, Address& address, unsigned size) {
   Value* flags = b_.CreateLoad(
       b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getInt8Ty(), hit, offsetof(MemoryHit, written)));
   llvm::BasicBlock* mark = new_block("mark");
@@ -297,6 +307,8 @@ Value* Emitter::service(std::size_t offset) {
 }
 
 Value* Emitter::addresses_on_stack(Address& address) {
+  if (plan_.light)
+    return expanded_addresses(address);
   auto* place = stack(lanes_of(b_.getInt64Ty()), "addresses");
   b_.CreateStore(address_lanes(address), place);
   return place;
@@ -320,6 +332,10 @@ void Emitter::write_loaded(const Instruction& at, std::size_t index, Value* valu
   }
   if (plan_.home[reg] == Home::scalar) {
     write_scalar(reg, 0, value);
+    return;
+  }
+  if (plan_.light) {
+    write_lanes(reg, as(value, own));
     return;
   }
   if (!value->getType()->isVectorTy())
@@ -486,13 +502,16 @@ void Emitter::store_lanes(const Instruction& at, Address& address, Value* host, 
                            lanes);
 }
 
+bool Emitter::counts_simply(const Address& address) const {
+  return address.straight && address.group == kLanes && address.stride >= 0 &&
+         address.stride <= static_cast<std::int64_t>(kSector) && job_.full &&
+         guard_mask_ == nullptr;
+}
+
 // One request and the 32-byte sectors it touches.
 void Emitter::count_access(const Instruction& at, Address& address, unsigned size) {
   const bool store = at.opcode == Opcode::st;
-  const bool simple = address.straight && address.group == kLanes && address.stride >= 0 &&
-                      address.stride <= static_cast<std::int64_t>(kSector) && job_.full &&
-                      guard_mask_ == nullptr;
-  if (!simple) {
+  if (!counts_simply(address)) {
     auto* type = llvm::FunctionType::get(
         b_.getVoidTy(),
         {b_.getPtrTy(), b_.getPtrTy(), b_.getInt32Ty(), b_.getInt32Ty(), b_.getInt32Ty()}, false);

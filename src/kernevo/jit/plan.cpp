@@ -28,6 +28,7 @@ public:
 
   Plan run(PassLog& log) {
     const auto count = static_cast<std::uint32_t>(function_.instructions.size());
+    plan_.light = !job_.optimise;
     log.run("flow", [&] { plan_.flow = vgpu::analysis::find_flow(code_); });
     log.run("liveness", [&] { plan_.liveness = vgpu::analysis::find_liveness(code_, plan_.flow); });
     for (std::uint32_t i = 0; i < count; ++i)
@@ -49,7 +50,7 @@ private:
         vgpu::analysis::find_shapes(code_, plan_.flow, plan_.liveness, job_.facts, demoted);
     const std::size_t before = demoted.size();
     for (std::size_t i = 0; i < plan_.treatment.size(); ++i)
-      if (plan_.treatment[i] != Treatment::inlined && plan_.treatment[i] != Treatment::exchange)
+      if (may_be_handled(i))
         for (const auto reg : plan_.liveness.effects[i].writes)
           if (const Shape& shape = plan_.shapes.registers[reg];
               shape.is_straight() && !shape.is_uniform())
@@ -57,6 +58,13 @@ private:
     if (demoted.size() != before)
       plan_.shapes =
           vgpu::analysis::find_shapes(code_, plan_.flow, plan_.liveness, job_.facts, demoted);
+  }
+
+  bool may_be_handled(std::size_t i) const {
+    const Treatment treatment = plan_.treatment[i];
+    if (treatment != Treatment::inlined && treatment != Treatment::exchange)
+      return true;
+    return plan_.light && plan_.liveness.effects[i].writes.size() > 1;
   }
 
   void choose_homes() {
@@ -82,7 +90,7 @@ private:
       else if (straight)
         plan_.home[reg] = Home::scalar;
       else
-        plan_.home[reg] = handled[reg] ? Home::frame : Home::vector;
+        plan_.home[reg] = handled[reg] || plan_.light ? Home::frame : Home::vector;
       if (plan_.home[reg] == Home::scalar || plan_.home[reg] == Home::flag) {
         plan_.scalar_of[reg] = plan_.scalars;
         plan_.scalars += static_cast<std::uint32_t>(shape.groups());

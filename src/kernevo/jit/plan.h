@@ -60,6 +60,10 @@ struct AccessCheck {
 };
 
 struct Plan {
+  // Code that is made quickly: every register stays in memory, where the interpreter and its
+  // handlers look for it, and what varies over the lanes is a call of the runtime library. Entries,
+  // exits and joins need no code then, and no vector passes through LLVM.
+  bool light = false;
   vgpu::analysis::Flow flow;
   vgpu::analysis::Liveness liveness;
   vgpu::analysis::Shapes shapes;

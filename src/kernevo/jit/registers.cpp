@@ -28,6 +28,8 @@ llvm::VectorType* Emitter::lanes_of(llvm::Type* type) const {
 void Emitter::make_homes() {
   homes_.resize(source_.registers.size());
   for (ptx::RegisterId reg = 0; reg < homes_.size(); ++reg) {
+    if (plan_.light)
+      continue;
     llvm::Type* type = element(source_.registers[reg].type);
     auto make = [&](llvm::Type* of) {
       // Not set here: what is live at an entry is set there, and nothing else is read before it is
@@ -46,6 +48,16 @@ void Emitter::make_homes() {
     case Home::vector: homes_[reg][0] = make(lanes_of(type)); break;
     }
   }
+}
+
+// Where a scalar, flag, mask or vector is kept. Light code makes the address anew at every use: one
+// that lives on costs more than its addition.
+Value* Emitter::home(ptx::RegisterId reg, unsigned index) {
+  if (!plan_.light)
+    return homes_[reg].at(index);
+  if (plan_.home[reg] == Home::mask)
+    return b_.CreateConstGEP1_64(b_.getInt8Ty(), frame_, code_.register_slots[reg]);
+  return b_.CreateConstGEP1_64(b_.getInt64Ty(), scalars_, plan_.scalar_of[reg] + index);
 }
 
 Shape Emitter::shape(const Operand& operand) const {
@@ -84,12 +96,16 @@ Value* Emitter::constant(const Operand& operand, Type type) {
 
 // A special register or an address of a name: set before the activation, so read once.
 Value* Emitter::read_slot(std::uint32_t slot, llvm::Type* type, unsigned lane) {
-  auto& value = slot_values_[{slot, lane}];
   const auto bytes = type->getPrimitiveSizeInBits().getFixedValue() / 8;
+  auto read = [&](Builder& at) {
+    return at.CreateLoad(at.getIntNTy(static_cast<unsigned>(bytes * 8)),
+                         at.CreateConstGEP1_64(at.getInt8Ty(), frame_, slot + lane * bytes));
+  };
+  if (plan_.light)
+    return as(read(b_), type);
+  auto& value = slot_values_[{slot, lane}];
   if (value == nullptr)
-    value = prologue_.CreateLoad(
-        prologue_.getIntNTy(static_cast<unsigned>(bytes * 8)),
-        prologue_.CreateConstGEP1_64(prologue_.getInt8Ty(), frame_, slot + lane * bytes));
+    value = read(prologue_);
   return as(value, type);
 }
 
@@ -117,14 +133,19 @@ Value* Emitter::first_lane(const Operand& operand, Type type, unsigned group, un
     llvm::Type* own = element(source_.registers[reg].type);
     if (plan_.home[reg] == Home::scalar) {
       const Shape& from = shape(reg);
-      Value* value = b_.CreateLoad(own, homes_[reg].at(lane / from.group));
+      Value* value = b_.CreateLoad(own, home(reg, lane / from.group));
       if (const std::uint64_t steps = lane % from.group; steps != 0 && from.stride != 0)
         value = b_.CreateAdd(
             value, llvm::ConstantInt::get(own, static_cast<std::uint64_t>(from.stride) * steps));
       return as(canonical_read(value, reg), wanted);
     }
+    if (plan_.light)
+      return as(b_.CreateLoad(own, in_frame(code_.register_slots[reg] +
+                                            lane * static_cast<std::uint32_t>(ptx::bytes_of(
+                                                       source_.registers[reg].type)))),
+                wanted);
     Value* all = plan_.home[reg] == Home::frame ? frame_lanes(code_.register_slots[reg], own)
-                                                : b_.CreateLoad(lanes_of(own), homes_[reg][0]);
+                                                : b_.CreateLoad(lanes_of(own), home(reg));
     return as(canonical_read(b_.CreateExtractElement(all, std::uint64_t{lane}), reg), wanted);
   }
   case Operand::Kind::special: return read_slot(slot_of(operand, type), wanted, lane);
@@ -168,13 +189,12 @@ Value* Emitter::vector(const Operand& operand, Type type) {
     case Home::frame:
       return as(canonical_read(frame_lanes(code_.register_slots[reg], own), reg), wanted);
     case Home::vector:
-      return as(canonical_read(b_.CreateLoad(lanes_of(own), homes_[reg][0]), reg), wanted);
+      return as(canonical_read(b_.CreateLoad(lanes_of(own), home(reg)), reg), wanted);
     default: break;
     }
     std::vector<Value*> bases;
     for (int i = 0; i < shape(reg).groups(); ++i)
-      bases.push_back(
-          canonical_read(b_.CreateLoad(own, homes_[reg].at(static_cast<std::size_t>(i))), reg));
+      bases.push_back(canonical_read(b_.CreateLoad(own, home(reg, static_cast<unsigned>(i))), reg));
     return as(expand(bases, shape(reg).stride, shape(reg).group), wanted);
   }
   case Operand::Kind::special: {
@@ -194,7 +214,7 @@ bool Emitter::is_flag(const Operand& operand) const {
 Value* Emitter::flag(const Operand& operand) {
   if (operand.kind != Operand::Kind::reg)
     return constant(operand, Type::pred);
-  Value* value = b_.CreateLoad(b_.getInt1Ty(), homes_[operand.reg][0]);
+  Value* value = b_.CreateLoad(b_.getInt1Ty(), home(operand.reg));
   return operand.negated ? b_.CreateNot(value) : value;
 }
 
@@ -205,7 +225,7 @@ Value* Emitter::mask_of_flag(Value* flag) {
 Value* Emitter::mask(const Operand& operand) {
   if (is_flag(operand))
     return mask_of_flag(flag(operand));
-  Value* value = b_.CreateLoad(b_.getInt32Ty(), homes_[operand.reg][0]);
+  Value* value = b_.CreateLoad(b_.getInt32Ty(), home(operand.reg));
   return operand.negated ? b_.CreateNot(value) : value;
 }
 
@@ -218,12 +238,13 @@ Value* Emitter::mask_of_lanes(Value* lanes) {
 }
 
 void Emitter::write_scalar(ptx::RegisterId reg, unsigned index, Value* value) {
+  expanded_.erase(reg);
   llvm::Type* own = element(source_.registers[reg].type);
   value = as(canonical_write(value, reg), own);
-  auto* home = homes_[reg].at(index);
+  Value* place = home(reg, index);
   if (guard_flag_ != nullptr)
-    value = b_.CreateSelect(guard_flag_, value, b_.CreateLoad(own, home));
-  b_.CreateStore(value, home);
+    value = b_.CreateSelect(guard_flag_, value, b_.CreateLoad(own, place));
+  b_.CreateStore(value, place);
 }
 
 void Emitter::write_vector(ptx::RegisterId reg, Value* value) {
@@ -237,32 +258,35 @@ void Emitter::write_vector(ptx::RegisterId reg, Value* value) {
                           llvm::Align(64));
     return;
   }
-  auto* home = homes_[reg][0];
+  Value* place = home(reg);
   if (guard_flag_ != nullptr)
-    value = b_.CreateSelect(guard_flag_, value, b_.CreateLoad(lanes_of(own), home));
+    value = b_.CreateSelect(guard_flag_, value, b_.CreateLoad(lanes_of(own), place));
   else if (guard_mask_ != nullptr)
-    value = b_.CreateSelect(lanes_of_mask(guard_mask_), value, b_.CreateLoad(lanes_of(own), home));
-  b_.CreateStore(value, home);
+    value = b_.CreateSelect(lanes_of_mask(guard_mask_), value, b_.CreateLoad(lanes_of(own), place));
+  b_.CreateStore(value, place);
 }
 
 // A predicate as it comes: i1 when uniform, else a mask of lanes.
 void Emitter::write_predicate(const Operand& operand, Value* value) {
   if (operand.kind != Operand::Kind::reg)
     return;
-  auto* home = homes_[operand.reg][0];
+  Value* place = home(operand.reg);
   if (plan_.home[operand.reg] == Home::flag) {
     if (guard_flag_ != nullptr)
-      value = b_.CreateSelect(guard_flag_, value, b_.CreateLoad(b_.getInt1Ty(), home));
-    b_.CreateStore(value, home);
+      value = b_.CreateSelect(guard_flag_, value, b_.CreateLoad(b_.getInt1Ty(), place));
+    b_.CreateStore(value, place);
     return;
   }
   if (value->getType()->isIntegerTy(1))
     value = mask_of_flag(value);
-  if (guard_mask_ != nullptr)
-    value = b_.CreateXor(
-        b_.CreateLoad(b_.getInt32Ty(), home),
-        b_.CreateAnd(b_.CreateXor(b_.CreateLoad(b_.getInt32Ty(), home), value), guard_mask_));
-  b_.CreateStore(value, home);
+  // Bits of lanes that do not run are another part's, once they are in the frame.
+  const bool shared = plan_.light && !job_.full;
+  if (guard_mask_ != nullptr || shared) {
+    Value* old = b_.CreateLoad(b_.getInt32Ty(), place);
+    Value* lanes = shared ? active() : guard_mask_;
+    value = b_.CreateXor(old, b_.CreateAnd(b_.CreateXor(old, value), lanes));
+  }
+  b_.CreateStore(value, place);
 }
 
 void Emitter::load_at_entry(const vgpu::CompiledRegister& item) {
@@ -277,13 +301,13 @@ void Emitter::load_at_entry(const vgpu::CompiledRegister& item) {
   case Home::scalar:
     for (unsigned i = 0; i < static_cast<unsigned>(shape(reg).groups()); ++i) {
       auto* bits = b_.getIntNTy(static_cast<unsigned>(own->getPrimitiveSizeInBits()));
-      b_.CreateStore(as(b_.CreateTrunc(base(i), bits), own), homes_[reg].at(i));
+      b_.CreateStore(as(b_.CreateTrunc(base(i), bits), own), home(reg, i));
     }
     break;
-  case Home::flag: b_.CreateStore(b_.CreateTrunc(base(0), b_.getInt1Ty()), homes_[reg][0]); break;
-  case Home::mask: b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), slot), homes_[reg][0]); break;
+  case Home::flag: b_.CreateStore(b_.CreateTrunc(base(0), b_.getInt1Ty()), home(reg)); break;
+  case Home::mask: b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), slot), home(reg)); break;
   case Home::vector:
-    b_.CreateStore(b_.CreateAlignedLoad(lanes_of(own), slot, llvm::Align(64)), homes_[reg][0]);
+    b_.CreateStore(b_.CreateAlignedLoad(lanes_of(own), slot, llvm::Align(64)), home(reg));
     break;
   default: break;
   }
@@ -301,12 +325,12 @@ void Emitter::store_at_exit(const vgpu::CompiledRegister& item) {
   case Home::scalar:
     for (unsigned i = 0; i < static_cast<unsigned>(shape(reg).groups()); ++i) {
       auto* bits = b_.getIntNTy(static_cast<unsigned>(own->getPrimitiveSizeInBits()));
-      put_base(i, as(canonical_read(b_.CreateLoad(own, homes_[reg].at(i)), reg), bits));
+      put_base(i, as(canonical_read(b_.CreateLoad(own, home(reg, i)), reg), bits));
     }
     break;
-  case Home::flag: put_base(0, b_.CreateLoad(b_.getInt1Ty(), homes_[reg][0])); break;
+  case Home::flag: put_base(0, b_.CreateLoad(b_.getInt1Ty(), home(reg))); break;
   case Home::mask: {
-    Value* value = b_.CreateLoad(b_.getInt32Ty(), homes_[reg][0]);
+    Value* value = b_.CreateLoad(b_.getInt32Ty(), home(reg));
     if (!job_.full) {
       Value* old = b_.CreateLoad(b_.getInt32Ty(), slot);
       value = b_.CreateXor(old, b_.CreateAnd(b_.CreateXor(old, value), mask_));
@@ -315,7 +339,7 @@ void Emitter::store_at_exit(const vgpu::CompiledRegister& item) {
     break;
   }
   case Home::vector: {
-    Value* value = canonical_read(b_.CreateLoad(lanes_of(own), homes_[reg][0]), reg);
+    Value* value = canonical_read(b_.CreateLoad(lanes_of(own), home(reg)), reg);
     if (job_.full)
       b_.CreateAlignedStore(value, slot, llvm::Align(64));
     else
@@ -329,7 +353,7 @@ void Emitter::store_at_exit(const vgpu::CompiledRegister& item) {
 // Puts a register where the interpreter's handlers look for it.
 void Emitter::store_for_handler(ptx::RegisterId reg) {
   const Home home = plan_.home[reg];
-  if (home == Home::frame || home == Home::unused)
+  if (home == Home::frame || home == Home::unused || (home == Home::mask && plan_.light))
     return;
   Operand operand;
   operand.kind = Operand::Kind::reg;
@@ -344,6 +368,10 @@ void Emitter::store_for_handler(ptx::RegisterId reg) {
     b_.CreateStore(value, slot);
     return;
   }
+  if (plan_.light) {
+    expand_into_frame(reg);
+    return;
+  }
   Value* value = vector(operand, source_.registers[reg].type);
   if (job_.full)
     b_.CreateAlignedStore(value, slot, llvm::Align(64));
@@ -352,22 +380,25 @@ void Emitter::store_for_handler(ptx::RegisterId reg) {
 }
 
 void Emitter::reload_from_handler(ptx::RegisterId reg) {
+  expanded_.erase(reg);
+  if (plan_.home[reg] == Home::mask && plan_.light)
+    return;
   llvm::Type* own = element(source_.registers[reg].type);
   Value* slot = b_.CreateConstGEP1_64(b_.getInt8Ty(), frame_, code_.register_slots[reg]);
   Value* lane = job_.full ? static_cast<Value*>(i32(0))
                           : b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_, b_.getTrue());
   switch (plan_.home[reg]) {
   case Home::scalar: // uniform: the plan keeps other shapes out of handlers' results
-    b_.CreateStore(b_.CreateLoad(own, b_.CreateGEP(own, slot, lane)), homes_[reg][0]);
+    b_.CreateStore(b_.CreateLoad(own, b_.CreateGEP(own, slot, lane)), home(reg));
     break;
   case Home::flag:
     b_.CreateStore(
         b_.CreateTrunc(b_.CreateLShr(b_.CreateLoad(b_.getInt32Ty(), slot), lane), b_.getInt1Ty()),
-        homes_[reg][0]);
+        home(reg));
     break;
-  case Home::mask: b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), slot), homes_[reg][0]); break;
+  case Home::mask: b_.CreateStore(b_.CreateLoad(b_.getInt32Ty(), slot), home(reg)); break;
   case Home::vector:
-    b_.CreateStore(b_.CreateAlignedLoad(lanes_of(own), slot, llvm::Align(64)), homes_[reg][0]);
+    b_.CreateStore(b_.CreateAlignedLoad(lanes_of(own), slot, llvm::Align(64)), home(reg));
     break;
   default: break;
   }
@@ -379,7 +410,8 @@ void Emitter::find_canonical_registers() {
   canonical_later_.assign(source_.registers.size(), false);
   for (ptx::RegisterId reg = 0; reg < canonical_later_.size(); ++reg)
     canonical_later_[reg] = ptx::bits_of(source_.registers[reg].type) == 32 &&
-                            plan_.home[reg] != Home::frame && plan_.home[reg] != Home::unused;
+                            plan_.home[reg] != Home::frame && plan_.home[reg] != Home::unused &&
+                            !plan_.light;
   auto keeps = [&](std::uint32_t i) {
     const ptx::Instruction& at = source_.instructions[i];
     if (plan_.treatment[i] != Treatment::inlined || at.type() != Type::f32)

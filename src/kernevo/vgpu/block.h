@@ -157,7 +157,6 @@ struct CompiledScratch {
   const CompiledFunction* function = nullptr;
   std::vector<Entry> entries;
   std::vector<MemoryHit> hits;
-  std::vector<std::uint64_t> scalars;
 };
 
 struct BlockState {

@@ -63,7 +63,9 @@ struct CompiledContext {
   std::uint64_t shared_bytes = 0;
   const std::byte* parameters = nullptr;
   MemoryHit* hits = nullptr;
-  std::uint64_t* scalars = nullptr; // bases of straight registers at entries and exits
+  // Bases of straight registers at entries and exits; of this activation alone, so that code may
+  // keep them here in between.
+  std::uint64_t* scalars = nullptr;
   const CompiledServices* services = nullptr;
   MemoryCounters* counters = nullptr;
   std::uint64_t executed = 0; // instructions of the warp since its start

@@ -106,7 +106,7 @@ void give_back(std::byte* frame, const CompiledRegister& item, LaneMask mask,
   switch (item.bytes) {
   case 0: {
     LaneMask& lanes = *lanes_at<LaneMask>(frame, item);
-    lanes = *bases != 0 ? lanes | mask : lanes & ~mask;
+    lanes = (*bases & 1U) != 0 ? lanes | mask : lanes & ~mask;
     break;
   }
   case 1: expand<std::uint8_t>(frame, item, mask, bases); break;
@@ -158,7 +158,6 @@ CompiledScratch& scratch_for(BlockState& block, const CompiledFunction& function
   CompiledScratch& made = block.compiled.emplace_back();
   made.function = &function;
   made.hits.resize(function.hits);
-  made.scalars.resize(function.scalars);
   made.entries.resize(function.entries.size());
   return made;
 }
@@ -210,15 +209,17 @@ CompiledOutcome run_compiled(WarpState& warp, const CompiledFunction& function, 
                              LaneMask mask, std::uint32_t limit) {
   BlockState& block = *warp.block;
   CompiledScratch& scratch = scratch_for(block, function);
+  if (!warp.activation)
+    warp.activation = std::make_unique<Activation>();
+  Activation& run = *warp.activation;
+  if (run.scalars.size() < function.scalars)
+    run.scalars.resize(function.scalars);
   for (const CompiledRegister& item : function.entries[entry].live)
-    if (item.shape.is_straight() && !take_over(warp.frame, item, mask, scratch.scalars.data())) {
+    if (item.shape.is_straight() && !take_over(warp.frame, item, mask, run.scalars.data())) {
       CompiledOutcome outcome;
       outcome.refuted = item.reg;
       return outcome;
     }
-  if (!warp.activation)
-    warp.activation = std::make_unique<Activation>();
-  Activation& run = *warp.activation;
   run.function = &function;
   run.entry = entry;
   run.mask = mask;
@@ -232,7 +233,7 @@ CompiledOutcome run_compiled(WarpState& warp, const CompiledFunction& function, 
   context.shared_bytes = block.shared_bytes;
   context.parameters = warp.launch->parameters.data();
   context.hits = scratch.hits.data();
-  context.scalars = scratch.scalars.data();
+  context.scalars = run.scalars.data();
   context.services = &kServices;
   context.counters = &block.memory;
   context.executed = warp.executed;

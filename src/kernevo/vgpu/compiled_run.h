@@ -23,6 +23,7 @@ struct CompiledOutcome {
 // own, while other warps run.
 struct Activation {
   CompiledContext context;
+  std::vector<std::uint64_t> scalars; // quick code keeps its straight registers here
   const CompiledFunction* function = nullptr;
   std::uint32_t entry = 0;
   std::uint32_t exit = 0;

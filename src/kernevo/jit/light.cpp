@@ -1,0 +1,355 @@
+// Light code: what varies over the lanes is done in the warp's frame, by functions of the runtime
+// library where all lanes run and one fits, and else by the interpreter's own handlers. Scalars are
+// IR as in thorough code.
+#include "kernevo/jit/emitter.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <fmt/format.h>
+
+namespace kernevo::jit {
+
+using ptx::Instruction;
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Type;
+
+namespace {
+
+std::string_view comparison(const Instruction& at) {
+  using Row = std::pair<Mod, std::string_view>;
+  static constexpr std::array rows = {
+      Row{Mod::eq, "eq"},   Row{Mod::ne, "ne"},   Row{Mod::lt, "lt"},   Row{Mod::le, "le"},
+      Row{Mod::gt, "gt"},   Row{Mod::ge, "ge"},   Row{Mod::lo, "lt"},   Row{Mod::ls, "le"},
+      Row{Mod::hi, "gt"},   Row{Mod::hs, "ge"},   Row{Mod::equ, "equ"}, Row{Mod::neu, "neu"},
+      Row{Mod::ltu, "ltu"}, Row{Mod::leu, "leu"}, Row{Mod::gtu, "gtu"}, Row{Mod::geu, "geu"},
+      Row{Mod::num, "num"}, Row{Mod::nan, "nan"},
+  };
+  for (const auto& [mod, name] : rows)
+    if (at.has(mod))
+      return name;
+  return "";
+}
+
+// .lo and .hs compare as unsigned numbers whatever the type is, and so do types without a sign.
+std::string compared_type(const Instruction& at) {
+  const Type type = at.type();
+  if (type == Type::f32 || type == Type::f64)
+    return at.has(Mod::ftz) ? "" : fmt::format("f{}", ptx::bits_of(type));
+  const bool natural = !ptx::is_signed(type) || at.has(Mod::lo) || at.has(Mod::ls) ||
+                       at.has(Mod::hi) || at.has(Mod::hs);
+  return fmt::format("{}{}", natural ? 'u' : 's', ptx::bits_of(type));
+}
+
+bool is_number(Mod mod) {
+  return mod == Mod::equ || mod == Mod::neu || mod == Mod::ltu || mod == Mod::leu ||
+         mod == Mod::gtu || mod == Mod::geu || mod == Mod::num || mod == Mod::nan;
+}
+
+} // namespace
+
+// Does a result, or what it is made of, vary over the lanes?
+bool Emitter::is_called(std::uint32_t instruction) const {
+  const Instruction& at = source_.instructions[instruction];
+  if (at.opcode == Opcode::ld || at.opcode == Opcode::st)
+    return false;
+  if (at.opcode == Opcode::setp)
+    return !is_uniform(at.operands[1]) || !is_uniform(at.operands[2]);
+  const auto& writes = plan_.liveness.effects[instruction].writes;
+  return std::any_of(writes.begin(), writes.end(),
+                     [&](const ptx::RegisterId reg) { return plan_.home[reg] == Home::frame; });
+}
+
+// The library's function for an op; empty when there is none.
+std::string Emitter::native_name(const Instruction& at, std::uint32_t index) const {
+  const std::uint32_t instruction = code_.ops[index].instruction;
+  const vgpu::Op& op = code_.ops[index];
+  const bool alone = ops_of(instruction) == 1;
+  auto reads = [&](const Operand& operand, std::uint32_t slot) {
+    return operand.kind == Operand::Kind::reg ? slot == code_.register_slots[operand.reg]
+                                              : slot != kNone;
+  };
+  if (op.kind != vgpu::OpKind::compute || at.operands.size() < 2)
+    return "";
+  const Operand& to = at.operands[0];
+  if (at.opcode == Opcode::mov && to.kind == Operand::Kind::vector) {
+    if (to.elements.size() != 2 || !reads(at.operands[1], op.a))
+      return "";
+    for (std::size_t i = 0; i < 2; ++i)
+      if (to.elements[i].kind == Operand::Kind::reg && ops_of(instruction) == 2 &&
+          index == code_.first_op[instruction] + i && reads(to.elements[i], op.d))
+        return fmt::format("kv_unpack_{}_{}", i == 0 ? "low" : "high", ptx::bits_of(at.type()));
+    return "";
+  }
+  if (!alone || to.kind != Operand::Kind::reg || !reads(to, op.d))
+    return "";
+  if (at.opcode == Opcode::mov && at.operands[1].kind == Operand::Kind::vector) {
+    const auto& parts = at.operands[1].elements;
+    return parts.size() == 2 && reads(parts[0], op.a) && reads(parts[1], op.b)
+               ? fmt::format("kv_pack_{}", ptx::bits_of(at.type()))
+               : "";
+  }
+  const std::array<std::uint32_t, 3> slots = {op.a, op.b, op.c};
+  if (at.operands.size() > 4)
+    return "";
+  for (std::size_t i = 1; i < at.operands.size(); ++i)
+    if (at.operands[i].negated || !reads(at.operands[i], slots[i - 1]))
+      return "";
+  const int bits = ptx::bits_of(at.type());
+  if (at.opcode == Opcode::setp) {
+    const std::string type = compared_type(at);
+    const bool integer = !ptx::is_float(at.type());
+    if (at.operands.size() != 3 || type.empty() ||
+        (integer && std::any_of(at.modifiers.begin(), at.modifiers.end(), is_number)))
+      return "";
+    return fmt::format("kv_setp_{}_{}", comparison(at), type);
+  }
+  if (at.opcode == Opcode::selp)
+    return fmt::format("kv_selp_{}", bits);
+  if (at.opcode == Opcode::mov)
+    return fmt::format("kv_copy_{}", bits);
+  const auto function = lane_function(at);
+  if (!function)
+    return "";
+  // Registers of cvt may be wider than what is converted.
+  auto fits = [&](const Operand& operand, Type type) {
+    return operand.kind != Operand::Kind::reg ||
+           ptx::bytes_of(source_.registers[operand.reg].type) == ptx::bytes_of(type);
+  };
+  if (!fits(to, function->result))
+    return "";
+  for (std::size_t i = 0; i < function->operands.size(); ++i)
+    if (!fits(at.operands[i + 1], function->operands[i]))
+      return "";
+  return function->name + "_x32";
+}
+
+Value* Emitter::in_frame(std::uint32_t slot) {
+  return b_.CreateConstGEP1_64(b_.getInt8Ty(), frame_, slot);
+}
+
+void Emitter::call_native(const std::string& name, const Operands& arguments) {
+  std::vector<llvm::Type*> types;
+  for (const Value* argument : arguments)
+    types.push_back(argument->getType());
+  b_.CreateCall(
+      module_->getOrInsertFunction(name, llvm::FunctionType::get(b_.getVoidTy(), types, false)),
+      arguments);
+}
+
+void Emitter::emit_called(const Instruction& at, std::uint32_t instruction) {
+  const bool whole = job_.full && (guard_mask_ == nullptr || guard_flag_ != nullptr);
+  const std::uint32_t first = code_.first_op[instruction];
+  bool native = whole;
+  for (std::uint32_t op = first; native && op < code_.first_op[instruction + 1]; ++op)
+    native = !native_name(at, op).empty();
+  llvm::BasicBlock* done = nullptr;
+  if (guard_mask_ != nullptr) {
+    done = new_block("done");
+    llvm::BasicBlock* some = new_block("some");
+    b_.CreateCondBr(b_.CreateICmpEQ(active(), i32(0)), done, some);
+    b_.SetInsertPoint(some);
+  }
+  certain_ = done == nullptr;
+  if (native)
+    call_compute_ops(at, instruction);
+  else
+    call_handlers(instruction);
+  certain_ = true;
+  if (done != nullptr) {
+    b_.CreateBr(done);
+    b_.SetInsertPoint(done);
+  }
+}
+
+void Emitter::call_compute_ops(const Instruction& at, std::uint32_t instruction) {
+  const auto& effects = plan_.liveness.effects[instruction];
+  for (const ptx::RegisterId reg : effects.reads)
+    if (!at.guard || reg != at.guard->reg)
+      store_for_handler(reg);
+  for (std::uint32_t i = code_.first_op[instruction]; i < code_.first_op[instruction + 1]; ++i) {
+    const vgpu::Op& op = code_.ops[i];
+    Operands arguments = {in_frame(op.d)};
+    for (const std::uint32_t slot : {op.a, op.b, op.c})
+      if (slot != kNone)
+        arguments.push_back(in_frame(slot));
+    call_native(native_name(at, i), arguments);
+  }
+  for (const ptx::RegisterId reg : effects.writes)
+    reload_from_handler(reg);
+}
+
+// Puts the lanes of a straight register where handlers look for them.
+void Emitter::expand_into_frame(ptx::RegisterId reg) {
+  if (expanded_.contains(reg))
+    return;
+  const int bits = 8 * ptx::bytes_of(source_.registers[reg].type);
+  const bool unset = shape(reg).kind == vgpu::analysis::Shape::Kind::unset;
+  call_native(fmt::format("kv_expand_{}", bits),
+              {in_frame(code_.register_slots[reg]), home(reg),
+               i64(unset ? 0 : static_cast<std::uint64_t>(shape(reg).stride)),
+               i32(unset ? kLanes : shape(reg).group), mask_});
+  if (certain_)
+    expanded_.insert(reg);
+}
+
+// One value to all 32 places of an array.
+void Emitter::splat(Value* place, Value* value) {
+  const unsigned bits = value->getType()->getScalarSizeInBits();
+  Value* word = b_.CreateZExt(as(value, b_.getIntNTy(bits)), b_.getInt64Ty());
+  call_native(fmt::format("kv_splat_{}", bits), {place, word, i32(vgpu::kAllLanes)});
+}
+
+void Emitter::write_lanes(ptx::RegisterId reg, Value* value) {
+  const unsigned bits = value->getType()->getScalarSizeInBits();
+  Value* word = b_.CreateZExt(as(value, b_.getIntNTy(bits)), b_.getInt64Ty());
+  call_native(fmt::format("kv_splat_{}", bits),
+              {in_frame(code_.register_slots[reg]), word, active()});
+}
+
+Value* Emitter::expanded_addresses(const Address& address) {
+  if (addresses_ == nullptr)
+    addresses_ = stack(llvm::ArrayType::get(b_.getInt64Ty(), kLanes + 4), "addresses");
+  Value* bases = b_.CreateConstGEP1_64(b_.getInt64Ty(), addresses_, kLanes);
+  for (unsigned i = 0; i < address.bases.size(); ++i)
+    b_.CreateStore(address.bases[i], b_.CreateConstGEP1_64(b_.getInt64Ty(), bases, i));
+  call_native("kv_expand_64", {addresses_, bases, i64(static_cast<std::uint64_t>(address.stride)),
+                               i32(address.group), i32(vgpu::kAllLanes)});
+  return addresses_;
+}
+
+// A straight access to what its group's check has found goes the short way; everything else is the
+// handler's business.
+void Emitter::emit_light_memory(const Instruction& at, std::uint32_t instruction) {
+  if (plan_.check_of[instruction] == kNone) {
+    emit_handler(instruction);
+    return;
+  }
+  const AccessCheck& check = plan_.checks[plan_.check_of[instruction]];
+  const auto place = std::find_if(at.operands.begin(), at.operands.end(), [](const Operand& o) {
+    return o.kind == Operand::Kind::address;
+  });
+  Address address = address_of(*place, check.size);
+  Value* hit = at.space == ptx::Space::shared ? nullptr : hit_of(instruction);
+  if (check.instruction == instruction)
+    emit_check(check, address, hit);
+  if (!is_plain_transfer(at, address, check.size, hit != nullptr)) {
+    emit_handler(instruction);
+    return;
+  }
+  if (job_.counting && hit != nullptr)
+    count_access(at, address, check.size);
+  Value* host = hit == nullptr ? shared_ : nullptr;
+  if (at.opcode == Opcode::ld) {
+    load_light(at, address, host, check.size);
+    return;
+  }
+  store_light(at, address, host, check.size);
+  if (hit != nullptr)
+    mark_stored(hit, address, check.size);
+}
+
+bool Emitter::is_plain_transfer(const Instruction& at, const Address& address, unsigned size,
+                                bool global) const {
+  const auto data = data_operands(at);
+  if (address.group != kLanes || (job_.counting && global && !counts_simply(address)))
+    return false;
+  const bool store = at.opcode == Opcode::st;
+  if (address.stride == 0)
+    return !store || job_.full;
+  const int bytes = ptx::bytes_of(at.type());
+  if (!job_.full || address.stride != static_cast<std::int64_t>(size) ||
+      (data.size() != 1 && data.size() != 2 && data.size() != 4) || bytes < 2)
+    return data.size() == 1 && job_.full && address.stride == static_cast<std::int64_t>(size) &&
+           store && is_uniform(*data.front());
+  return std::all_of(data.begin(), data.end(), [&](const Operand* operand) {
+    if (operand->kind != Operand::Kind::reg)
+      return store && data.size() == 1;
+    return ptx::bytes_of(source_.registers[operand->reg].type) == bytes;
+  });
+}
+
+void Emitter::load_light(const Instruction& at, const Address& address, Value* host,
+                         unsigned /*size*/) {
+  Value* first = address.bases.front();
+  Value* from = host != nullptr ? b_.CreateGEP(b_.getInt8Ty(), host, first)
+                                : b_.CreateIntToPtr(first, b_.getPtrTy());
+  const auto data = data_operands(at);
+  if (address.stride == 0) {
+    // All places are read before a register is written: one may hold the address.
+    std::vector<Value*> loaded;
+    llvm::Type* type = element(at.type());
+    for (unsigned i = 0; i < data.size(); ++i)
+      loaded.push_back(
+          b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(type, from, i),
+                               llvm::Align(static_cast<std::uint64_t>(ptx::bytes_of(at.type())))));
+    for (unsigned i = 0; i < data.size(); ++i)
+      write_loaded(at, i, loaded[i]);
+    return;
+  }
+  Operands arguments;
+  for (const Operand* operand : data)
+    arguments.push_back(in_frame(code_.register_slots[operand->reg]));
+  arguments.push_back(from);
+  call_native(data.size() == 1 ? fmt::format("kv_copy_{}", ptx::bits_of(at.type()))
+                               : fmt::format("kv_split{}_{}", data.size(), ptx::bits_of(at.type())),
+              arguments);
+}
+
+void Emitter::store_light(const Instruction& at, const Address& address, Value* host,
+                          unsigned /*size*/) {
+  Value* first = address.bases.front();
+  Value* to = host != nullptr ? b_.CreateGEP(b_.getInt8Ty(), host, first)
+                              : b_.CreateIntToPtr(first, b_.getPtrTy());
+  const auto data = data_operands(at);
+  const int bytes = ptx::bytes_of(at.type());
+  if (address.stride == 0) {
+    // All lanes to one place: the last of them is what stays.
+    llvm::Type* type = element(at.type());
+    for (unsigned i = 0; i < data.size(); ++i) {
+      Value* value = nullptr;
+      if (is_uniform(*data[i])) {
+        value = stored_value(at, i, false);
+      } else {
+        const ptx::RegisterId reg = data[i]->reg;
+        store_for_handler(reg);
+        const auto width = static_cast<std::uint32_t>(ptx::bytes_of(source_.registers[reg].type));
+        value = b_.CreateLoad(type, in_frame(code_.register_slots[reg] + (kLanes - 1) * width));
+      }
+      b_.CreateAlignedStore(value, b_.CreateConstGEP1_64(type, to, i),
+                            llvm::Align(static_cast<std::uint64_t>(bytes)));
+    }
+    return;
+  }
+  if (data.size() == 1 && is_uniform(*data.front())) {
+    splat(to, stored_value(at, 0, false));
+    return;
+  }
+  Operands arguments = {to};
+  for (const Operand* operand : data) {
+    store_for_handler(operand->reg);
+    arguments.push_back(in_frame(code_.register_slots[operand->reg]));
+  }
+  call_native(data.size() == 1 ? fmt::format("kv_copy_{}", ptx::bits_of(at.type()))
+                               : fmt::format("kv_join{}_{}", data.size(), ptx::bits_of(at.type())),
+              arguments);
+}
+
+void Emitter::emit_light_shuffle(const Instruction& at, const std::vector<int>& pick) {
+  const Operand& destination = at.operands[0];
+  const Operand& result =
+      destination.kind == Operand::Kind::pair ? destination.elements[0] : destination;
+  const ptx::RegisterId from = at.operands[1].reg;
+  store_for_handler(from);
+  std::vector<std::uint32_t> lanes(pick.begin(), pick.end());
+  auto* table = llvm::ConstantDataArray::get(context_, lanes);
+  auto* global = new llvm::GlobalVariable(*module_, table->getType(), true,
+                                          llvm::GlobalValue::PrivateLinkage, table, "lanes");
+  global->setAlignment(llvm::Align(64));
+  call_native("kv_shuffle_32", {in_frame(code_.register_slots[result.reg]),
+                                in_frame(code_.register_slots[from]), global});
+}
+
+} // namespace kernevo::jit
