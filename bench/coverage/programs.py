@@ -70,7 +70,10 @@ def read_log(path):
     if os.path.exists(path):
         with open(path, encoding="utf-8", errors="replace") as lines:
             for line in lines:
-                event = json.loads(line)
+                try:
+                    event = json.loads(line)
+                except json.JSONDecodeError:
+                    continue  # the program was ended while it wrote
                 if event["event"] == "module":
                     modules.append(event)
                     for name in event["kernels"]:
@@ -122,6 +125,15 @@ def process(entry, seconds):
     return result
 
 
+def process_safely(entry, seconds):
+    """A mistake in one entry must not end the run."""
+    try:
+        return process(entry, seconds)
+    except Exception as error:  # pylint: disable=broad-except
+        return {"collection": entry["collection"], "name": entry["name"], "kernels": {},
+                "status": "not judged", "output": repr(error)}
+
+
 def table(results):
     rows = collections.defaultdict(collections.Counter)
     for result in results:
@@ -165,7 +177,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool, \
             open(options.results, "a", encoding="utf-8") as out:
         for future in concurrent.futures.as_completed(
-                [pool.submit(process, entry, options.seconds) for entry in entries]):
+                [pool.submit(process_safely, entry, options.seconds) for entry in entries]):
             result = future.result()
             results.append(result)
             out.write(json.dumps(result) + "\n")

@@ -1,8 +1,8 @@
 // The one device: its properties, attributes, limits, and the last error.
 #include "kernevo/cudart/runtime.h"
 
-#include <array>
 #include <cstring>
+#include <map>
 
 using kernevo::cudart::Runtime;
 
@@ -12,40 +12,16 @@ const kernevo::Gpu& gpu() {
   return Runtime::get().machine().gpu();
 }
 
-struct ErrorText {
-  cudaError_t error;
-  const char* name;
-  const char* text;
-};
-constexpr std::array kErrors = {
-    ErrorText{cudaSuccess, "cudaSuccess", "no error"},
-    ErrorText{cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    ErrorText{cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    ErrorText{cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
-              "invalid configuration argument"},
-    ErrorText{cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
-    ErrorText{cudaErrorMissingConfiguration, "cudaErrorMissingConfiguration",
-              "__global__ function call is not configured"},
-    ErrorText{cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction",
-              "invalid device function"},
-    ErrorText{cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
-    ErrorText{cudaErrorInvalidKernelImage, "cudaErrorInvalidKernelImage",
-              "the device code cannot be loaded"},
-    ErrorText{cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle",
-              "invalid resource handle"},
-    ErrorText{cudaErrorIllegalState, "cudaErrorIllegalState", "illegal state"},
-    ErrorText{cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    ErrorText{cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
-    ErrorText{cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
-    ErrorText{cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
-              "operation not permitted when stream is capturing"},
-};
-
-const ErrorText* text_of(cudaError_t error) {
-  for (const ErrorText& known : kErrors)
-    if (known.error == error)
-      return &known;
-  return nullptr;
+std::map<cudaLimit, std::size_t>& limits() {
+  static std::map<cudaLimit, std::size_t> values = {
+      {cudaLimitStackSize, 1024},
+      {cudaLimitPrintfFifoSize, std::size_t{1} << 20U},
+      {cudaLimitMallocHeapSize, std::size_t{8} << 20U},
+      {cudaLimitDevRuntimeSyncDepth, 2},
+      {cudaLimitDevRuntimePendingLaunchCount, 2048},
+      {cudaLimitMaxL2FetchGranularity, 64},
+      {cudaLimitPersistingL2CacheSize, 0}};
+  return values;
 }
 
 int kilohertz() {
@@ -128,6 +104,21 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   p->reservedSharedMemPerBlock = g.shared_reserved_per_block.value;
   p->hostRegisterSupported = 1;
   p->memoryPoolsSupported = 1;
+  p->pageableMemoryAccess = 0;
+  p->canUseHostPointerForRegisteredMem = 1;
+  p->hostNativeAtomicSupported = 1;
+  p->computePreemptionSupported = 1;
+  p->clusterLaunch = g.compute_capability >= 90 ? 1 : 0;
+  p->maxSurface1D = 32768;
+  p->maxSurface2D[0] = 131072;
+  p->maxSurface2D[1] = 65536;
+  p->maxTexture1DMipmap = 32768;
+  p->maxTexture1DLayered[0] = p->maxTexture2DLayered[0] = p->maxTexture2DLayered[1] = 32768;
+  p->maxTexture1DLayered[1] = p->maxTexture2DLayered[2] = 2048;
+  p->maxTexture2DLinear[0] = 131072;
+  p->maxTexture2DLinear[1] = 65000;
+  p->maxTexture2DLinear[2] = 2097120;
+  p->maxTextureCubemap = 32768;
   return cudaSuccess;
 }
 
@@ -176,7 +167,23 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   case cudaDevAttrStreamPrioritiesSupported:
   case cudaDevAttrMemoryPoolsSupported:
   case cudaDevAttrHostRegisterSupported:
+  case cudaDevAttrHostNativeAtomicSupported:
+  case cudaDevAttrCanUseHostPointerForRegisteredMem:
+  case cudaDevAttrComputePreemptionSupported:
+  case cudaDevAttrGlobalL1CacheSupported:
+  case cudaDevAttrLocalL1CacheSupported:
   case cudaDevAttrAsyncEngineCount: *value = 1; break;
+  case cudaDevAttrClusterLaunch: *value = p.clusterLaunch; break;
+  case cudaDevAttrMaxPitch: *value = static_cast<int>(p.memPitch); break;
+  case cudaDevAttrTexturePitchAlignment: *value = static_cast<int>(p.texturePitchAlignment); break;
+  case cudaDevAttrSurfaceAlignment: *value = static_cast<int>(p.surfaceAlignment); break;
+  case cudaDevAttrMaxTexture1DWidth: *value = p.maxTexture1D; break;
+  case cudaDevAttrMaxTexture2DWidth: *value = p.maxTexture2D[0]; break;
+  case cudaDevAttrMaxTexture2DHeight: *value = p.maxTexture2D[1]; break;
+  case cudaDevAttrMaxTexture3DWidth: *value = p.maxTexture3D[0]; break;
+  case cudaDevAttrMaxTexture3DHeight: *value = p.maxTexture3D[1]; break;
+  case cudaDevAttrMaxTexture3DDepth: *value = p.maxTexture3D[2]; break;
+  case cudaDevAttrSingleToDoublePrecisionPerfRatio: *value = 2; break;
   default: *value = 0; break;
   }
   return cudaSuccess;
@@ -194,14 +201,6 @@ cudaError_t cudaGetLastError() {
 cudaError_t cudaPeekAtLastError() {
   return Runtime::get().last_error(false);
 }
-const char* cudaGetErrorString(cudaError_t error) {
-  const ErrorText* text = text_of(error);
-  return text != nullptr ? text->text : "unrecognized error code";
-}
-const char* cudaGetErrorName(cudaError_t error) {
-  const ErrorText* text = text_of(error);
-  return text != nullptr ? text->name : "unrecognized error code";
-}
 cudaError_t cudaDriverGetVersion(int* version) {
   *version = CUDART_VERSION;
   return cudaSuccess;
@@ -210,11 +209,16 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   *version = CUDART_VERSION;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceSetLimit(cudaLimit /*limit*/, std::size_t /*value*/) {
+// Nothing here runs short of what the limits ration; they are kept for those who ask.
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+  limits()[limit] = value;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
-  *value = limit == cudaLimitStackSize ? 1024U : 8U << 20U;
+  const auto found = limits().find(limit);
+  if (found == limits().end())
+    return Runtime::get().set_error(cudaErrorUnsupportedLimit);
+  *value = found->second;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache /*config*/) {
@@ -229,6 +233,24 @@ cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig /*config*/) {
 }
 cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
   *config = cudaSharedMemBankSizeFourByte;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* /*text*/) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaSetValidDevices(int* /*devices*/, int /*count*/) {
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr /*attribute*/, int /*from*/,
+                                      int /*to*/) {
+  *value = 0;
+  return Runtime::get().set_error(cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(std::size_t* width,
+                                                 const cudaChannelFormatDesc* /*format*/,
+                                                 int /*device*/) {
+  *width = std::size_t{1} << 27U;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int /*device*/) {

@@ -1,29 +1,98 @@
-// Graphs: a capture records the work of one stream, a launch repeats it.
+// What a graph is, and launching one.
+#include "kernevo/cudart/graph.h"
+
 #include "kernevo/cudart/runtime.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <set>
 
 using kernevo::cudart::Runtime;
 
+CUgraphNode_st* CUgraph_st::add(cudaGraphNodeType type, kernevo::cudart::Work work,
+                                std::span<CUgraphNode_st* const> needs) {
+  auto made = std::make_unique<CUgraphNode_st>();
+  made->type = type;
+  made->work = std::move(work);
+  made->needs.assign(needs.begin(), needs.end());
+  made->graph = this;
+  return nodes.emplace_back(std::move(made)).get();
+}
+
+std::unique_ptr<CUgraph_st> CUgraph_st::clone() const {
+  auto copy = std::make_unique<CUgraph_st>();
+  for (const auto& node : nodes) {
+    auto made = std::make_unique<CUgraphNode_st>(*node);
+    made->graph = copy.get();
+    copy->clone_of[node.get()] = made.get();
+    copy->nodes.push_back(std::move(made));
+  }
+  for (const auto& node : copy->nodes)
+    for (CUgraphNode_st*& need : node->needs)
+      need = copy->clone_of.at(need);
+  return copy;
+}
+
+std::vector<CUgraphNode_st*> CUgraph_st::order() const {
+  std::vector<CUgraphNode_st*> sorted;
+  std::set<const CUgraphNode_st*> done;
+  while (sorted.size() < nodes.size()) {
+    const std::size_t before = sorted.size();
+    for (const auto& node : nodes) {
+      const bool ready =
+          std::all_of(node->needs.begin(), node->needs.end(),
+                      [&](const CUgraphNode_st* need) { return done.contains(need); });
+      if (ready && done.insert(node.get()).second)
+        sorted.push_back(node.get());
+    }
+    if (sorted.size() == before)
+      return {};
+  }
+  return sorted;
+}
+
+cudaError_t CUgraph_st::run() const {
+  for (const CUgraphNode_st* node : order())
+    if (node->enabled && node->work)
+      if (const cudaError_t error = node->work(); error != cudaSuccess)
+        return error;
+  return cudaSuccess;
+}
+
+CUgraphNode_st* CUgraphExec_st::node(cudaGraphNode_t original) const {
+  const auto found = graph->clone_of.find(original);
+  return found == graph->clone_of.end() ? nullptr : found->second;
+}
+
+namespace kernevo::cudart {
+
+std::shared_ptr<const KernelWork> make_kernel_work(const cudaKernelNodeParams& parameters) {
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.mutex);
+  Kernel* const kernel = runtime.kernel(parameters.func);
+  const vgpu::Program* program = kernel == nullptr ? nullptr : runtime.program(*kernel->module);
+  if (program == nullptr)
+    return nullptr;
+  const auto info = vgpu::find_kernel(*program, kernel->name);
+  if (!info || (parameters.kernelParams == nullptr && !info->parameters.empty()))
+    return nullptr;
+  auto work = std::make_shared<KernelWork>();
+  work->parameters = parameters;
+  for (std::size_t i = 0; i < info->parameters.size(); ++i) {
+    const auto* const from = static_cast<const std::byte*>(parameters.kernelParams[i]);
+    work->values.emplace_back(from, from + info->parameters[i].size);
+  }
+  for (auto& value : work->values)
+    work->pointers.push_back(value.data());
+  work->parameters.kernelParams = work->pointers.data();
+  return work;
+}
+
+} // namespace kernevo::cudart
+
 extern "C" {
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode /*mode*/) {
-  if (stream == nullptr)
-    return Runtime::get().set_error(cudaErrorStreamCaptureUnsupported);
-  stream->capture = std::make_unique<CUgraph_st>();
-  return cudaSuccess;
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  if (stream == nullptr || stream->capture == nullptr)
-    return Runtime::get().set_error(cudaErrorIllegalState);
-  *graph = stream->capture.release();
-  return cudaSuccess;
-}
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  const bool real =
-      stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
-  *status = real && stream->capture != nullptr ? cudaStreamCaptureStatusActive
-                                               : cudaStreamCaptureStatusNone;
-  return cudaSuccess;
-}
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned /*flags*/) {
   *graph = new CUgraph_st();
   return cudaSuccess;
@@ -32,26 +101,114 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   delete graph;
   return cudaSuccess;
 }
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
-                                 unsigned long long /*flags*/) {
+cudaError_t cudaGraphClone(cudaGraph_t* copy, cudaGraph_t graph) {
   if (graph == nullptr)
     return Runtime::get().set_error(cudaErrorInvalidValue);
-  *executable = new CUgraphExec_st{graph->work};
+  *copy = graph->clone().release();
+  return cudaSuccess;
+}
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original,
+                                     cudaGraph_t copy) {
+  const auto found = copy->clone_of.find(original);
+  if (found == copy->clone_of.end())
+    return Runtime::get().set_error(cudaErrorInvalidValue);
+  *node = found->second;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                 unsigned long long flags) {
+  if (graph == nullptr)
+    return Runtime::get().set_error(cudaErrorInvalidValue);
+  auto made = std::make_unique<CUgraphExec_st>();
+  made->graph = graph->clone();
+  made->order = made->graph->order();
+  made->flags = flags;
+  if (made->order.size() != made->graph->nodes.size())
+    return Runtime::get().set_error(cudaErrorInvalidValue); // a circle
+  *executable = made.release();
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                          unsigned long long flags) {
+  return cudaGraphInstantiate(executable, graph, flags);
+}
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams* parameters) {
+  const cudaError_t error = cudaGraphInstantiate(executable, graph, parameters->flags);
+  parameters->errNode_out = nullptr;
+  parameters->result_out =
+      error == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateError;
+  return error;
+}
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t executable, unsigned long long* flags) {
+  *flags = executable->flags;
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   delete executable;
   return cudaSuccess;
 }
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* info) {
+  const auto& old = executable->graph->nodes;
+  cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
+  if (old.size() != graph->nodes.size())
+    result = cudaGraphExecUpdateErrorTopologyChanged;
+  for (std::size_t i = 0; result == cudaGraphExecUpdateSuccess && i < old.size(); ++i)
+    if (old[i]->type != graph->nodes[i]->type)
+      result = cudaGraphExecUpdateErrorNodeTypeChanged;
+    else if (old[i]->needs.size() != graph->nodes[i]->needs.size())
+      result = cudaGraphExecUpdateErrorTopologyChanged;
+  if (info != nullptr) {
+    *info = {};
+    info->result = result;
+  }
+  if (result != cudaGraphExecUpdateSuccess)
+    return Runtime::get().set_error(cudaErrorGraphExecUpdateFailure);
+  // The nodes that the executable was made of stay valid names of its nodes.
+  std::map<const CUgraphNode_st*, std::size_t> before;
+  for (std::size_t i = 0; i < old.size(); ++i)
+    for (const auto& [original, copy] : executable->graph->clone_of)
+      if (copy == old[i].get())
+        before[original] = i;
+  executable->graph = graph->clone();
+  for (const auto& [original, index] : before)
+    executable->graph->clone_of[original] = executable->graph->nodes[index].get();
+  executable->order = executable->graph->order();
+  return cudaSuccess;
+}
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-  return Runtime::get().submit(stream, [executable] {
-    for (const auto& work : executable->work)
-      if (const cudaError_t error = work(); error != cudaSuccess)
-        return error;
-    return cudaSuccess;
-  });
+  if (executable == nullptr)
+    return Runtime::get().set_error(cudaErrorInvalidValue);
+  return Runtime::get().submit(
+      stream,
+      [executable] {
+        for (const CUgraphNode_st* node : executable->order)
+          if (node->enabled && node->work)
+            if (const cudaError_t error = node->work(); error != cudaSuccess)
+              return error;
+        return cudaSuccess;
+      },
+      cudaGraphNodeTypeGraph);
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t /*executable*/, cudaStream_t /*stream*/) {
+  return cudaSuccess;
+}
+
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned /*flags*/) {
+  std::FILE* const file = std::fopen(path, "w");
+  if (file == nullptr)
+    return Runtime::get().set_error(cudaErrorOperatingSystem);
+  std::fputs("digraph graph_1 {\n", file);
+  for (const auto& node : graph->nodes) {
+    std::fprintf(file, "  n%p [label=\"type %d\"];\n", static_cast<const void*>(node.get()),
+                 static_cast<int>(node->type));
+    for (const CUgraphNode_st* need : node->needs)
+      std::fprintf(file, "  n%p -> n%p;\n", static_cast<const void*>(need),
+                   static_cast<const void*>(node.get()));
+  }
+  std::fputs("}\n", file);
+  std::fclose(file);
   return cudaSuccess;
 }
 

@@ -3,6 +3,7 @@
 #include "kernevo/model/occupancy.h"
 
 #include <algorithm>
+#include <optional>
 
 using kernevo::cudart::Kernel;
 using kernevo::cudart::LaunchShape;
@@ -17,6 +18,17 @@ cudaError_t launch(const void* host, const LaunchShape& shape, void** arguments,
   if (kernel == nullptr)
     return runtime.set_error(cudaErrorInvalidDeviceFunction);
   return runtime.launch(*kernel, shape, arguments, cooperative);
+}
+
+std::optional<kernevo::vgpu::KernelInfo> known_kernel(const void* host) {
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.mutex);
+  Kernel* const kernel = runtime.kernel(host);
+  const auto* program = kernel == nullptr ? nullptr : runtime.program(*kernel->module);
+  if (program == nullptr)
+    return std::nullopt;
+  auto info = kernevo::vgpu::find_kernel(*program, kernel->name);
+  return info ? std::optional(std::move(*info)) : std::nullopt;
 }
 
 // Registers are ptxas's secret; PTX alone says nothing of them. A typical number keeps programs
@@ -111,6 +123,31 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ho
   return cudaSuccess;
 }
 
+cudaError_t cudaFuncGetName(const char** name, const void* host) {
+  const Kernel* const kernel = Runtime::get().kernel(host);
+  if (kernel == nullptr)
+    return Runtime::get().set_error(cudaErrorInvalidDeviceFunction);
+  *name = kernel->name.c_str();
+  return cudaSuccess;
+}
+cudaError_t cudaFuncGetParamCount(const void* host, std::size_t* count) {
+  const auto info = known_kernel(host);
+  if (!info)
+    return Runtime::get().set_error(cudaErrorInvalidDeviceFunction);
+  *count = info->parameters.size();
+  return cudaSuccess;
+}
+cudaError_t cudaFuncGetParamInfo(const void* host, std::size_t index, std::size_t* offset,
+                                 std::size_t* bytes) {
+  const auto info = known_kernel(host);
+  if (!info || index >= info->parameters.size())
+    return Runtime::get().set_error(cudaErrorInvalidValue);
+  *offset = info->parameters[index].offset;
+  if (bytes != nullptr)
+    *bytes = info->parameters[index].size;
+  return cudaSuccess;
+}
+
 cudaError_t cudaFuncSetAttribute(const void* host, cudaFuncAttribute attribute, int value) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
@@ -150,6 +187,43 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host,
                                                           int threads, std::size_t shared) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, threads, shared, 0);
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* host,
+                                                      int blocks, int /*threads*/) {
+  cudaFuncAttributes attributes{};
+  if (const cudaError_t error = cudaFuncGetAttributes(&attributes, host); error != cudaSuccess)
+    return error;
+  const kernevo::Gpu& gpu = Runtime::get().machine().gpu();
+  const std::size_t share =
+      gpu.shared_per_multiprocessor.value / static_cast<std::size_t>(std::max(blocks, 1));
+  const std::size_t used = attributes.sharedSizeBytes + gpu.shared_reserved_per_block.value;
+  *bytes = std::min<std::size_t>(share > used ? share - used : 0, gpu.shared_per_block.value);
+  return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const void* /*host*/,
+                                                 const cudaLaunchConfig_t* /*config*/) {
+  *size = Runtime::get().machine().gpu().compute_capability >= 90 ? 8 : 1;
+  return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* host,
+                                           const cudaLaunchConfig_t* config) {
+  const dim3 block = config->blockDim;
+  int blocks = 0;
+  if (const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+          &blocks, host, static_cast<int>(block.x * block.y * block.z), config->dynamicSmemBytes);
+      error != cudaSuccess)
+    return error;
+  int size = 1;
+  for (unsigned i = 0; i < config->numAttrs; ++i)
+    if (config->attrs[i].id == cudaLaunchAttributeClusterDimension) {
+      const auto& cluster = config->attrs[i].val.clusterDim;
+      size = static_cast<int>(cluster.x * cluster.y * cluster.z);
+    }
+  *clusters = blocks * Runtime::get().machine().gpu().multiprocessors / std::max(size, 1);
+  return cudaSuccess;
 }
 
 } // extern "C"

@@ -14,7 +14,8 @@ std::uint64_t address_of(const void* pointer) {
   return reinterpret_cast<std::uint64_t>(pointer); // NOLINT
 }
 
-cudaError_t allocate(void** pointer, std::size_t bytes, const char* what) {
+cudaError_t allocate(void** pointer, std::size_t bytes, const char* what,
+                     cudaMemoryType type = cudaMemoryTypeDevice) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
   if (pointer == nullptr)
@@ -26,6 +27,8 @@ cudaError_t allocate(void** pointer, std::size_t bytes, const char* what) {
   if (!made)
     return runtime.set_error(cudaErrorMemoryAllocation);
   *pointer = reinterpret_cast<void*>(*made); // NOLINT
+  if (type != cudaMemoryTypeDevice)
+    runtime.memory_types[*made] = type;
   return cudaSuccess;
 }
 
@@ -36,6 +39,7 @@ cudaError_t release(void* pointer) {
     return cudaSuccess;
   if (runtime.machine().bytes(address_of(pointer)).data() != pointer)
     return runtime.set_error(cudaErrorInvalidValue);
+  runtime.memory_types.erase(address_of(pointer));
   runtime.machine().free(address_of(pointer));
   return cudaSuccess;
 }
@@ -151,13 +155,13 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   return allocate(pointer, bytes, "cudaMalloc");
 }
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned /*flags*/) {
-  return allocate(pointer, bytes, "cudaMallocManaged");
+  return allocate(pointer, bytes, "cudaMallocManaged", cudaMemoryTypeManaged);
 }
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
-  return allocate(pointer, bytes, "cudaMallocHost");
+  return allocate(pointer, bytes, "cudaMallocHost", cudaMemoryTypeHost);
 }
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned /*flags*/) {
-  return allocate(pointer, bytes, "cudaHostAlloc");
+  return allocate(pointer, bytes, "cudaHostAlloc", cudaMemoryTypeHost);
 }
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t /*stream*/) {
   return allocate(pointer, bytes, "cudaMallocAsync");
@@ -172,23 +176,26 @@ cudaError_t cudaFree(void* pointer) {
 cudaError_t cudaFreeHost(void* pointer) {
   return release(pointer);
 }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t /*stream*/) {
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t handle) {
+  // A captured graph may run again, and will want the memory again.
+  if (const CUstream_st* const stream = kernevo::cudart::stream_of(handle);
+      stream != nullptr && stream->capturing())
+    return Runtime::get().submit(handle, nullptr, cudaGraphNodeTypeMemFree);
   return release(pointer);
-}
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int /*device*/) {
-  *pool = nullptr;
-  return cudaSuccess;
-}
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t /*pool*/, cudaMemPoolAttr /*attribute*/,
-                                    void* /*value*/) {
-  return cudaSuccess;
 }
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned /*flags*/) {
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
   const auto adopted =
       runtime.machine().adopt({static_cast<std::byte*>(pointer), bytes}, "cudaHostRegister");
-  return adopted ? cudaSuccess : runtime.set_error(cudaErrorInvalidValue);
+  if (!adopted)
+    return runtime.set_error(cudaErrorHostMemoryAlreadyRegistered);
+  runtime.memory_types[*adopted] = cudaMemoryTypeHost;
+  return cudaSuccess;
+}
+cudaError_t cudaHostGetFlags(unsigned* flags, void* /*host*/) {
+  *flags = cudaHostAllocMapped;
+  return cudaSuccess;
 }
 cudaError_t cudaHostUnregister(void* pointer) {
   return release(pointer);
@@ -212,10 +219,32 @@ cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total) {
   return cudaSuccess;
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.mutex);
   *attributes = {};
-  const bool device = !Runtime::get().machine().bytes(address_of(pointer)).empty();
-  attributes->type = device ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
-  attributes->devicePointer = device ? const_cast<void*>(pointer) : nullptr; // NOLINT
+  const auto whole = runtime.machine().bytes(address_of(pointer));
+  if (whole.empty()) {
+    attributes->type = cudaMemoryTypeUnregistered;
+    return cudaSuccess;
+  }
+  const auto special = runtime.memory_types.find(address_of(whole.data()));
+  attributes->type = special == runtime.memory_types.end() ? cudaMemoryTypeDevice : special->second;
+  attributes->devicePointer = const_cast<void*>(pointer); // NOLINT
+  if (attributes->type != cudaMemoryTypeDevice)
+    attributes->hostPointer = attributes->devicePointer;
+  return cudaSuccess;
+}
+cudaError_t cudaMemRangeGetAttribute(void* data, std::size_t bytes,
+                                     cudaMemRangeAttribute /*attribute*/, const void* /*pointer*/,
+                                     std::size_t /*count*/) {
+  std::memset(data, 0, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemRangeGetAttributes(void** data, std::size_t* bytes,
+                                      cudaMemRangeAttribute* /*attributes*/, std::size_t count,
+                                      const void* /*pointer*/, std::size_t /*range*/) {
+  for (std::size_t i = 0; i < count; ++i)
+    std::memset(data[i], 0, bytes[i]);
   return cudaSuccess;
 }
 cudaError_t cudaMemPrefetchAsync(const void* /*pointer*/, std::size_t /*bytes*/,
@@ -261,8 +290,25 @@ cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
   return cudaMemcpy3DAsync(parameters, nullptr);
 }
 
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
+  cudaMemcpy3DParms same{};
+  same.srcArray = p->srcArray;
+  same.srcPos = p->srcPos;
+  same.srcPtr = p->srcPtr;
+  same.dstArray = p->dstArray;
+  same.dstPos = p->dstPos;
+  same.dstPtr = p->dstPtr;
+  same.extent = p->extent;
+  same.kind = cudaMemcpyDefault;
+  return cudaMemcpy3DAsync(&same, stream);
+}
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters) {
+  return cudaMemcpy3DPeerAsync(parameters, nullptr);
+}
+
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
-  return Runtime::get().submit(stream, [=] { return fill_bytes(to, value, bytes); });
+  return Runtime::get().submit(
+      stream, [=] { return fill_bytes(to, value, bytes); }, cudaGraphNodeTypeMemset);
 }
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
   return cudaMemsetAsync(to, value, bytes, nullptr);
@@ -281,14 +327,18 @@ cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t wid
                          std::size_t height) {
   return cudaMemset2DAsync(to, pitch, value, width, height, nullptr);
 }
-cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent) {
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr pointer, int value, cudaExtent extent,
+                              cudaStream_t stream) {
   for (std::size_t z = 0; z < extent.depth; ++z)
     if (const cudaError_t error =
-            cudaMemset2D(bytes_of(pointer.ptr) + z * pointer.ysize * pointer.pitch, pointer.pitch,
-                         value, extent.width, extent.height);
+            cudaMemset2DAsync(bytes_of(pointer.ptr) + z * pointer.ysize * pointer.pitch,
+                              pointer.pitch, value, extent.width, extent.height, stream);
         error != cudaSuccess)
       return error;
   return cudaSuccess;
+}
+cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent) {
+  return cudaMemset3DAsync(pointer, value, extent, nullptr);
 }
 
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {

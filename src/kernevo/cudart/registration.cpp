@@ -24,6 +24,12 @@ void place_managed(void** host) {
     *host = reinterpret_cast<void*>(runtime.address(*symbol)); // NOLINT
 }
 
+// The translation units of a program that were compiled for linking (nvcc -rdc=true): one module.
+Module* linked_module() {
+  static Module* const module = Runtime::get().add_module(nullptr);
+  return module;
+}
+
 std::vector<Managed>& managed() {
   static std::vector<Managed> all;
   return all;
@@ -41,6 +47,17 @@ void __cudaRegisterFatBinaryEnd(void** handle) {
   for (const Managed& variable : managed())
     if (variable.module == module_of(handle))
       place_managed(variable.host);
+}
+
+// Called by the functions that the stand-in for nvcc makes at the device link, one for each unit;
+// `last` with the last of them.
+void __kernevoRegisterLinkedBinary(const void* image, void (*register_names)(void**), int last) {
+  Module* const module = linked_module();
+  module->images.push_back(image);
+  auto** const handle = reinterpret_cast<void**>(module); // NOLINT
+  register_names(handle);
+  if (last != 0)
+    __cudaRegisterFatBinaryEnd(handle);
 }
 
 void __cudaUnregisterFatBinary(void** /*handle*/) {}

@@ -51,12 +51,17 @@ vgpu::Machine& Runtime::machine() {
 
 Module* Runtime::add_module(const void* image) {
   modules_.push_back(std::make_unique<Module>());
-  modules_.back()->image = image;
+  if (image != nullptr)
+    modules_.back()->images.push_back(image);
   return modules_.back().get();
 }
 
+void Runtime::drop_module(Module* module) {
+  *module = Module();
+}
+
 void Runtime::add_kernel(Module* module, const void* host, const char* name) {
-  kernels_[host] = Kernel{module, name};
+  kernels_[host] = Kernel{module, name, host};
 }
 
 void Runtime::add_symbol(Module* module, const void* host, const char* name, std::size_t bytes) {
@@ -76,11 +81,16 @@ Symbol* Runtime::symbol(const void* host) {
 const vgpu::Program* Runtime::program(Module& module) {
   if (module.program != nullptr || module.error)
     return module.program.get();
-  const auto ptx = ptx_of_fat_binary(module.image);
-  if (!ptx) {
-    module.error = ptx.error();
-  } else {
-    auto loaded = vgpu::load_program(*ptx, "program.ptx");
+  for (const void* const image : module.images) {
+    auto ptx = ptx_of_fat_binary(image);
+    if (ptx)
+      module.texts.push_back(std::move(*ptx));
+    else
+      module.error = ptx.error();
+  }
+  module.images.clear();
+  if (!module.error) {
+    auto loaded = vgpu::load_program(module.texts, "program.ptx");
     if (loaded)
       module.program = std::move(*loaded);
     else
@@ -106,11 +116,17 @@ vgpu::DevicePointer Runtime::address(const Symbol& symbol) {
   return found ? *found : 0;
 }
 
-cudaError_t Runtime::submit(cudaStream_t stream, std::function<cudaError_t()> work) {
-  const bool real =
-      stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
-  if (real && stream->capture != nullptr) {
-    stream->capture->work.push_back(std::move(work));
+CUstream_st* stream_of(cudaStream_t handle) {
+  static thread_local CUstream_st per_thread;
+  if (handle == cudaStreamPerThread)
+    return &per_thread;
+  return handle == cudaStreamLegacy ? nullptr : handle;
+}
+
+cudaError_t Runtime::submit(cudaStream_t handle, Work work, cudaGraphNodeType type) {
+  if (CUstream_st* const stream = stream_of(handle); stream != nullptr && stream->capturing()) {
+    const std::lock_guard lock(mutex);
+    stream->last = {stream->capture->graph->add(type, std::move(work), stream->last)};
     return cudaSuccess;
   }
   return set_error(work());
@@ -135,9 +151,16 @@ cudaError_t Runtime::launch(const Kernel& kernel, const LaunchShape& shape, void
   for (std::size_t i = 0; i < info->parameters.size(); ++i)
     std::memcpy(config.parameters.data() + info->parameters[i].offset, arguments[i],
                 info->parameters[i].size);
-  return submit(shape.stream, [this, &kernel, loaded, config = std::move(config)] {
-    return run(kernel, *loaded, config);
-  });
+  const cudaError_t error = submit(
+      shape.stream,
+      [this, &kernel, loaded, config = std::move(config)] { return run(kernel, *loaded, config); },
+      cudaGraphNodeTypeKernel);
+  if (const CUstream_st* const stream = stream_of(shape.stream);
+      stream != nullptr && stream->capturing())
+    stream->last.front()->kernel =
+        make_kernel_work({const_cast<void*>(kernel.host), shape.grid, shape.block, // NOLINT
+                          static_cast<unsigned>(shape.shared), arguments, nullptr});
+  return error;
 }
 
 cudaError_t Runtime::run(const Kernel& kernel, const vgpu::Program& program,

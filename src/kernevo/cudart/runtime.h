@@ -1,35 +1,36 @@
 // The state behind the CUDA runtime's functions: one virtual GPU per process, the modules and
 // symbols the program registered, its streams. Everything runs at once, in the order it was asked
-// for; streams order nothing more, they only carry graph captures.
+// for; streams order nothing more, they only carry captures of graphs.
 #pragma once
 
 #include "kernevo/base/result.h"
+#include "kernevo/cudart/graph.h"
 #include "kernevo/vgpu/machine.h"
 
+#include <chrono>
 #include <cuda_runtime_api.h>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-// Opaque handles of the interface.
-struct CUgraph_st {
-  std::vector<std::function<cudaError_t()>> work;
-};
-struct CUgraphExec_st {
-  std::vector<std::function<cudaError_t()>> work;
-};
-struct CUstream_st {
-  std::unique_ptr<CUgraph_st> capture;
+struct CUevent_st {
+  std::chrono::steady_clock::time_point at;
+  bool timed = true;
+  // Where a captured stream stood when it recorded the event.
+  std::shared_ptr<kernevo::cudart::Capture> capture;
+  std::vector<CUgraphNode_st*> nodes;
 };
 
 namespace kernevo::cudart {
 
 struct Module {
-  const void* image = nullptr;
+  std::vector<const void*> images; // fat binaries; several are linked
+  std::vector<std::string> texts;  // the same as PTX, for modules that come so
+  std::vector<std::pair<std::string, const void*>> functions; // the driver's handles of kernels
   std::shared_ptr<const vgpu::Program> program; // null until first use, or when it cannot be loaded
   std::optional<Error> error;
 };
@@ -37,6 +38,7 @@ struct Module {
 struct Kernel {
   Module* module = nullptr;
   std::string name;
+  const void* host = nullptr; // what the program calls it
   int max_dynamic_shared = 0;
 };
 
@@ -62,6 +64,8 @@ public:
   vgpu::Machine& machine();
 
   Module* add_module(const void* image);
+  // Everything but its entry in the list, which symbols may still name.
+  void drop_module(Module* module);
   void add_kernel(Module* module, const void* host, const char* name);
   void add_symbol(Module* module, const void* host, const char* name, std::size_t bytes);
 
@@ -74,7 +78,8 @@ public:
   vgpu::DevicePointer address(const Symbol& symbol);
 
   // Runs the work, or records it when the stream is being captured.
-  cudaError_t submit(cudaStream_t stream, std::function<cudaError_t()> work);
+  cudaError_t submit(cudaStream_t stream, Work work,
+                     cudaGraphNodeType type = cudaGraphNodeTypeMemcpy);
   cudaError_t launch(const Kernel& kernel, const LaunchShape& shape, void** arguments,
                      bool cooperative);
 
@@ -86,7 +91,8 @@ public:
   void log(const std::string& line);
 
   std::recursive_mutex mutex;
-  std::vector<LaunchShape> pushed; // by <<<...>>>, taken by the stub it calls
+  std::map<std::uint64_t, cudaMemoryType> memory_types; // of allocations that are not the device's
+  std::vector<LaunchShape> pushed;                      // by <<<...>>>, taken by the stub it calls
 
 private:
   Runtime() = default;

@@ -164,9 +164,19 @@ struct Register {
   Type type = Type::b32;
 };
 
+// Who else may use a name when modules are linked.
+enum class Linkage : std::uint8_t {
+  local,    // this module alone
+  visible,  // every module, defined once
+  weak,     // every module, one of several definitions
+  common,   // every module, the largest of several definitions
+  external, // defined in another module
+};
+
 // A module- or function-level variable, or a parameter.
 struct Variable {
   std::string name;
+  Linkage linkage = Linkage::local;
   Space space = Space::global;
   Type type = Type::b8;
   int vector_width = 1;
@@ -203,6 +213,7 @@ struct Function {
   std::string name;
   bool is_entry = false;
   bool is_declaration = false; // no body: vprintf, malloc, __assertfail
+  Linkage linkage = Linkage::local;
   std::vector<Variable> parameters;
   std::vector<Variable> returns;
   std::vector<Variable>

@@ -217,13 +217,17 @@ bool Parser::skip_attribute() {
 bool Parser::linkage(Linkage& into) {
   while (true) {
     if (accept(".extern")) {
-      into.is_extern = true;
+      into = Linkage::external;
     } else if (accept(".common")) {
-      into.is_common = true;
+      into = Linkage::common;
+    } else if (accept(".visible")) {
+      into = Linkage::visible;
+    } else if (accept(".weak")) {
+      into = Linkage::weak;
     } else if (accept(".attribute")) {
       if (!skip_attribute())
         return false;
-    } else if (!accept(".visible") && !accept(".weak")) {
+    } else {
       return true;
     }
   }
@@ -266,13 +270,13 @@ bool Parser::module_item() {
     return pragma();
   if (accept(".alias"))
     return alias();
-  Linkage linked;
+  Linkage linked = Linkage::local;
   if (!linkage(linked))
     return false;
   if (accept(".entry"))
-    return function(true, linked.is_extern);
+    return function(true, linked);
   if (accept(".func"))
-    return function(false, linked.is_extern);
+    return function(false, linked);
   if (current_.kind == Token::Kind::dotted) {
     const auto space = find_space(current_.text.substr(1));
     if (space == Space::global || space == Space::constant || space == Space::shared) {
@@ -302,17 +306,19 @@ bool Parser::add_module_variable(const Token& at, Variable variable, bool is_com
   return true;
 }
 
-bool Parser::module_variables(Space space, const Linkage& linkage) {
+bool Parser::module_variables(Space space, Linkage linkage) {
   Variable common;
   common.space = space;
-  common.is_extern = linkage.is_extern;
+  common.linkage = linkage;
+  common.is_extern = linkage == Linkage::external;
   if (!variable_type(common))
     return false;
   do {
     Declaration declaration;
     declaration.variable = common;
     if (!declarator(declaration, false) ||
-        !add_module_variable(declaration.name, std::move(declaration.variable), linkage.is_common))
+        !add_module_variable(declaration.name, std::move(declaration.variable),
+                             linkage == Linkage::common))
       return false;
   } while (accept(','));
   return expect(';');

@@ -116,10 +116,11 @@ bool Parser::function_directives(Function& function) {
   return true;
 }
 
-bool Parser::function(bool is_entry, bool is_extern) {
+bool Parser::function(bool is_entry, Linkage linkage) {
   Body body;
   Function& made = body.function;
   made.is_entry = is_entry;
+  made.linkage = linkage;
   std::vector<Token> names;
   while (accept(".attribute"))
     if (!skip_attribute())
@@ -140,7 +141,7 @@ bool Parser::function(bool is_entry, bool is_extern) {
     made.is_declaration = true;
     return add_function(body.name, std::move(made));
   }
-  if (is_extern)
+  if (linkage == Linkage::external)
     return error(body.name, fmt::format("{} is .extern and cannot have a body", shown(body.name)));
   if (!current_.is('{'))
     return unexpected("'{' or ';'");

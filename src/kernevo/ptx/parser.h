@@ -50,12 +50,8 @@ private:
   bool pragma();
   bool skip_attribute();
   bool alias();
-  struct Linkage {
-    bool is_extern = false;
-    bool is_common = false; // may be declared again
-  };
   bool linkage(Linkage& into);
-  bool module_variables(Space space, const Linkage& linkage);
+  bool module_variables(Space space, Linkage linkage);
   bool add_module_variable(const Token& at, Variable variable, bool is_common);
   bool add_function(const Token& at, Function function);
   bool resolve_aliases();
@@ -88,7 +84,7 @@ private:
   bool parameters(std::vector<Variable>& into, std::vector<Token>& names);
 
   // parse_function.cpp
-  bool function(bool is_entry, bool is_extern);
+  bool function(bool is_entry, Linkage linkage);
   bool function_directives(Function& function);
   bool three_numbers(std::optional<std::array<std::uint32_t, 3>>& into);
   bool one_number(std::optional<std::uint32_t>& into);

@@ -18,7 +18,21 @@ struct BarrierDetail : Detail {
 };
 
 // Device functions that the CUDA runtime provides.
-enum class RuntimeFunction : std::uint8_t { none, vprintf, assert_fail, malloc, free };
+enum class RuntimeFunction : std::uint8_t {
+  none,
+  vprintf,
+  assert_fail,
+  malloc,
+  free,
+  // The device runtime, device_launch.h.
+  get_parameter_buffer,
+  launch_device,
+  device_malloc, // as the host's: the address goes where the first argument points
+  device_free,
+  make_handle,
+  get_device,
+  succeed, // what needs no action here
+};
 
 struct CallDetail : Detail {
   // An argument or a result: memory of the caller's frame, or a register slot.
@@ -34,7 +48,7 @@ struct CallDetail : Detail {
   std::vector<Place> results;
 };
 
-// vprintf, __assertfail, malloc, free.
+// vprintf, __assertfail, malloc, free, the device runtime.
 void call_runtime(WarpState& warp, const Op& op, const CallDetail& call, LaneMask active);
 RuntimeFunction runtime_function(std::string_view name);
 

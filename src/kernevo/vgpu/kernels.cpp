@@ -129,10 +129,12 @@ std::vector<KernelInfo> kernels_of(const Program& program) {
 }
 
 Result<KernelInfo> find_kernel(const Program& program, const std::string& name) {
+  if (const auto exact = program.function_of.find(name); exact != program.function_of.end()) {
+    const Code& code = program.codes[exact->second];
+    if (code.function->is_entry && !code.function->is_declaration)
+      return describe(program, code);
+  }
   const std::vector<KernelInfo> kernels = kernels_of(program);
-  for (const KernelInfo& kernel : kernels)
-    if (kernel.name == name)
-      return kernel;
   std::vector<const KernelInfo*> matches;
   for (const KernelInfo& kernel : kernels)
     if (kernel.demangled == name || last_component(kernel.demangled) == name)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernevo/vgpu/block.h"
+#include "kernevo/vgpu/device_launch.h"
 #include "kernevo/vgpu/machine.h"
 #include "kernevo/vgpu/order_dependence.h"
 #include "kernevo/vgpu/profile/recorder.h"
@@ -76,6 +77,7 @@ struct LaunchState {
   std::atomic<bool> stop = false;
 
   std::unique_ptr<TierHandle> tier; // null: the interpreter alone
+  DeviceLaunches children;
   OrderDependence order;
   std::optional<Turns> turns; // several cores, and the order of blocks matters
   std::vector<CoreCounters> cores;

@@ -1,6 +1,7 @@
 #include "kernevo/vgpu/lower.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/ptx/link.h"
 #include "kernevo/ptx/names.h"
 #include "kernevo/ptx/parse.h"
 #include "kernevo/vgpu/address_windows.h"
@@ -375,10 +376,17 @@ private:
     } else if (const auto global = program_.variable_of.find(operand.name);
                global != program_.variable_of.end()) {
       wanted.symbol = global->second;
+      const ptx::Variable& declared = *program_.variables[wanted.symbol];
+      if (declared.is_extern && declared.space != Space::shared)
+        return tl::unexpected(unsupported(
+            instruction,
+            fmt::format("variable '{}' is .extern, and no module defines it", declared.name)));
       if (program_.variables[wanted.symbol]->space == Space::shared)
         note(code_.shared_variables, wanted.symbol);
     } else if (const auto called = function_index(operand.name)) {
-      note(code_.callees, *called);
+      // A kernel's address is for launching it.
+      if (!program_.module.functions[*called].is_entry)
+        note(code_.callees, *called);
       Operand handle;
       handle.kind = Operand::Kind::integer;
       handle.bits = kFunctionWindow + *called;
@@ -511,6 +519,21 @@ Result<std::shared_ptr<const Program>> lower(ptx::Module module, const std::stri
 Result<std::shared_ptr<const Program>> load_program(std::string_view ptx, const std::string& file) {
   KERNEVO_TRY(module, ptx::parse(ptx, file));
   return lower(std::move(module), file, sha256_hex(ptx));
+}
+
+Result<std::shared_ptr<const Program>> load_program(const std::vector<std::string>& modules,
+                                                    const std::string& file) {
+  if (modules.size() == 1)
+    return load_program(modules.front(), file);
+  std::vector<ptx::Module> parsed;
+  std::string hashes;
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    KERNEVO_TRY(module, ptx::parse(modules[i], fmt::format("{}:{}", file, i)));
+    parsed.push_back(std::move(module));
+    hashes += sha256_hex(modules[i]);
+  }
+  KERNEVO_TRY(whole, ptx::link(std::move(parsed)));
+  return lower(std::move(whole), file, sha256_hex(hashes));
 }
 
 } // namespace kernevo::vgpu

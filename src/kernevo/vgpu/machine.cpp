@@ -6,10 +6,14 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 
 namespace kernevo::vgpu {
 namespace {
+
+// What a launch by a kernel costs of the instruction budget, at least.
+constexpr std::uint64_t kInstructionsOfLaunch = 1000;
 
 // Module variables of a program in this machine's memory, by variable.
 using Instance = std::vector<std::uint64_t>;
@@ -206,6 +210,36 @@ void Machine::profile(std::optional<std::uint64_t> l1_bytes) {
 }
 
 LaunchResult Machine::launch(const Program& program, const LaunchConfig& config) {
+  std::vector<DeviceLaunch> open; // what kernels launched, the next at the end
+  const MachineOptions whole_options = state_->options;
+  LaunchResult result = launch_grid(program, config, open);
+  while (!open.empty() && !result.fault) {
+    const DeviceLaunch next = std::move(open.back());
+    open.pop_back();
+    LaunchConfig child;
+    child.kernel = program.codes[next.function].function->name;
+    child.grid = next.grid;
+    child.block = next.block;
+    child.dynamic_shared = next.dynamic_shared;
+    child.parameters = next.parameters;
+    // One budget for all; a kernel that launches itself for ever uses it up.
+    std::uint64_t& budget = state_->options.instruction_budget;
+    const std::uint64_t used = result.statistics.warp_instructions +
+                               kInstructionsOfLaunch * (result.statistics.device_launches + 1);
+    budget = whole_options.instruction_budget - std::min(whole_options.instruction_budget, used);
+    LaunchResult part = launch_grid(program, child, open);
+    result.fault = std::move(part.fault);
+    result.printed += part.printed;
+    result.output_flood = result.output_flood || part.output_flood;
+    result.statistics += part.statistics;
+    ++result.statistics.device_launches;
+  }
+  state_->options = whole_options;
+  return result;
+}
+
+LaunchResult Machine::launch_grid(const Program& program, const LaunchConfig& config,
+                                  std::vector<DeviceLaunch>& launched) {
   const auto info = find_kernel(program, config.kernel);
   if (!info)
     return refused(FindingKind::unknown_kernel, config.kernel, format_error(info.error()));
@@ -285,8 +319,13 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
     result.counts->kernel = info->demangled;
     result.counts->shared_bytes = launch.shared_bytes;
   }
-  result.statistics = {launch.blocks_run, launch.executed, launch.threads_executed,
-                       launch.compiled_instructions, launch.memory_counters};
+  result.statistics.blocks_run = launch.blocks_run;
+  result.statistics.warp_instructions = launch.executed;
+  result.statistics.thread_instructions = launch.threads_executed;
+  result.statistics.compiled_instructions = launch.compiled_instructions;
+  result.statistics.memory = launch.memory_counters;
+  std::vector<DeviceLaunch> children = launch.children.take();
+  std::move(children.rbegin(), children.rend(), std::back_inserter(launched));
   return result;
 }
 

@@ -23,10 +23,14 @@
 
 namespace kernevo::vgpu {
 
-struct Program; // a lowered module, see lower.h
+struct Program;      // a lowered module, see lower.h
+struct DeviceLaunch; // a grid launched by a kernel, see device_launch.h
 
 // Parses, verifies and lowers PTX text.
 Result<std::shared_ptr<const Program>> load_program(std::string_view ptx, const std::string& file);
+// The same for several modules, linked as one.
+Result<std::shared_ptr<const Program>> load_program(const std::vector<std::string>& modules,
+                                                    const std::string& file);
 
 struct KernelInfo {
   std::string name;      // mangled
@@ -80,6 +84,17 @@ struct LaunchStatistics {
   std::uint64_t thread_instructions = 0;
   std::uint64_t compiled_instructions = 0; // of the warp instructions: those of compiled code
   MemoryCounters memory;                   // MachineOptions::count_memory
+  std::uint64_t device_launches = 0;       // grids launched by kernels
+
+  LaunchStatistics& operator+=(const LaunchStatistics& other) {
+    blocks_run += other.blocks_run;
+    warp_instructions += other.warp_instructions;
+    thread_instructions += other.thread_instructions;
+    compiled_instructions += other.compiled_instructions;
+    memory += other.memory;
+    device_launches += other.device_launches;
+    return *this;
+  }
 };
 
 struct LaunchResult {
@@ -151,6 +166,7 @@ public:
   Result<std::uint64_t> create_sampler(const SamplerDescription& sampler);
   bool destroy_texture(std::uint64_t handle); // any of the three; false when it is none
 
+  // Ends when the grid has ended, and every grid that its kernels launched.
   LaunchResult launch(const Program& program, const LaunchConfig& config);
 
   // MachineOptions::profile_l1_bytes of the launches to come.
@@ -159,6 +175,10 @@ public:
   const Gpu& gpu() const;
 
 private:
+  // One grid; what it launched is appended, the first at the end.
+  LaunchResult launch_grid(const Program& program, const LaunchConfig& config,
+                           std::vector<DeviceLaunch>& launched);
+
   struct State;
   std::unique_ptr<State> state_;
 };

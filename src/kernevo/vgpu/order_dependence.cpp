@@ -96,9 +96,11 @@ void note_order(Code& code) {
   const std::vector<bool> looped = inside_loops(code);
   for (std::size_t pc = 0; pc < code.ops.size(); ++pc) {
     Op& op = code.ops[pc];
-    if (op.kind == OpKind::call)
-      code.ordered = code.ordered ||
-                     static_cast<const CallDetail&>(*op.detail).runtime == RuntimeFunction::vprintf;
+    if (op.kind == OpKind::call) {
+      const RuntimeFunction called = static_cast<const CallDetail&>(*op.detail).runtime;
+      code.ordered = code.ordered || called == RuntimeFunction::vprintf ||
+                     called == RuntimeFunction::launch_device;
+    }
     if (op.kind != OpKind::memory || op.instruction >= instructions.size())
       continue;
     const Instruction& instruction = instructions[op.instruction];

@@ -1,31 +1,20 @@
-// The few device functions the CUDA runtime provides: printf, assert, malloc, free.
+// The few device functions the CUDA runtime provides: printf, assert, malloc, free. Those that
+// launch kernels are in device_launch.cpp.
 #include "kernevo/vgpu/control.h"
+#include "kernevo/vgpu/device_launch.h"
 #include "kernevo/vgpu/launch.h"
+#include "kernevo/vgpu/runtime_arguments.h"
 
 #include <array>
 #include <cstring>
 #include <fmt/format.h>
+#include <map>
 #include <optional>
 
 namespace kernevo::vgpu {
 namespace {
 
 constexpr std::size_t kLongestString = 4096;
-
-template <class T>
-T argument(WarpState& warp, const CallDetail& call, std::size_t index, int lane) {
-  T value{};
-  if (index < call.arguments.size())
-    std::memcpy(&value, place_of(warp, *warp.current, call.arguments[index], lane),
-                std::min<std::size_t>(sizeof value, call.arguments[index].bytes));
-  return value;
-}
-
-template <class T> void set_result(WarpState& warp, const CallDetail& call, int lane, T value) {
-  if (!call.results.empty())
-    std::memcpy(place_of(warp, *warp.current, call.results[0], lane), &value,
-                std::min<std::size_t>(sizeof value, call.results[0].bytes));
-}
 
 // Reads memory as the thread would. False after raising a fault.
 bool read(WarpState& warp, const Op& op, int lane, std::uint64_t address, void* to,
@@ -96,10 +85,11 @@ template <class T> std::string print_one(const std::string& format, T value) {
 
 std::optional<std::string> print_lane(WarpState& warp, const Op& op, const CallDetail& call,
                                       int lane) {
-  const auto format = read_string(warp, op, lane, argument<std::uint64_t>(warp, call, 0, lane));
+  const auto format =
+      read_string(warp, op, lane, call_argument<std::uint64_t>(warp, call, 0, lane));
   if (!format)
     return std::nullopt;
-  const auto values = argument<std::uint64_t>(warp, call, 1, lane);
+  const auto values = call_argument<std::uint64_t>(warp, call, 1, lane);
   std::uint64_t offset = 0;
   bool ok = true;
   auto next = [&](auto& value) {
@@ -199,7 +189,7 @@ void print(WarpState& warp, const Op& op, const CallDetail& call, LaneMask activ
     {
       const std::lock_guard lock(launch.mutex);
       if (launch.output_flood) {
-        set_result(warp, call, lane, std::int32_t{-1});
+        set_call_result(warp, call, lane, std::int32_t{-1});
         return;
       }
     }
@@ -211,32 +201,33 @@ void print(WarpState& warp, const Op& op, const CallDetail& call, LaneMask activ
         launch.options->print_limit - std::min(launch.printed.size(), launch.options->print_limit);
     launch.printed.append(*text, 0, room);
     launch.output_flood = text->size() > room;
-    set_result(warp, call, lane, static_cast<std::int32_t>(text->size()));
+    set_call_result(warp, call, lane, static_cast<std::int32_t>(text->size()));
   });
 }
 
 void assert_fail(WarpState& warp, const Op& op, const CallDetail& call, LaneMask active) {
   // __assertfail(message, file, line, function, char size)
   const int lane = __builtin_ctz(active);
-  const auto message = read_string(warp, op, lane, argument<std::uint64_t>(warp, call, 0, lane));
-  const auto file = read_string(warp, op, lane, argument<std::uint64_t>(warp, call, 1, lane));
+  const auto message =
+      read_string(warp, op, lane, call_argument<std::uint64_t>(warp, call, 0, lane));
+  const auto file = read_string(warp, op, lane, call_argument<std::uint64_t>(warp, call, 1, lane));
   if (!message || !file)
     return;
   warp.raise(FindingKind::assertion, op, lane,
              fmt::format("assertion '{}' failed at {}:{}", *message, *file,
-                         argument<std::uint32_t>(warp, call, 2, lane)));
+                         call_argument<std::uint32_t>(warp, call, 2, lane)));
 }
 
 void allocate(WarpState& warp, const CallDetail& call, LaneMask active) {
   for_each_lane(active, [&](int lane) {
-    const auto bytes = argument<std::uint64_t>(warp, call, 0, lane);
-    set_result(warp, call, lane, warp.launch->memory->heap().allocate(bytes));
+    const auto bytes = call_argument<std::uint64_t>(warp, call, 0, lane);
+    set_call_result(warp, call, lane, warp.launch->memory->heap().allocate(bytes));
   });
 }
 
 void release(WarpState& warp, const Op& op, const CallDetail& call, LaneMask active) {
   for_each_lane(active, [&](int lane) {
-    const auto address = argument<std::uint64_t>(warp, call, 0, lane);
+    const auto address = call_argument<std::uint64_t>(warp, call, 0, lane);
     if (address == 0)
       return;
     if (warp.launch->races)
@@ -251,15 +242,33 @@ void release(WarpState& warp, const Op& op, const CallDetail& call, LaneMask act
 } // namespace
 
 RuntimeFunction runtime_function(std::string_view name) {
-  if (name == "vprintf")
-    return RuntimeFunction::vprintf;
-  if (name == "__assertfail" || name == "__assert_fail")
-    return RuntimeFunction::assert_fail;
-  if (name == "malloc")
-    return RuntimeFunction::malloc;
-  if (name == "free")
-    return RuntimeFunction::free;
-  return RuntimeFunction::none;
+  using enum RuntimeFunction;
+  static const std::map<std::string_view, RuntimeFunction> known = {
+      {"vprintf", vprintf},
+      {"__assertfail", assert_fail},
+      {"__assert_fail", assert_fail},
+      {"malloc", malloc},
+      {"free", free},
+      {"__cudaCDP2GetParameterBufferV2", get_parameter_buffer},
+      {"__cudaCDP2LaunchDeviceV2", launch_device},
+      {"__cudaCDP2LaunchDeviceV2_ptsz", launch_device},
+      {"__cudaCDP2Malloc", device_malloc},
+      {"__cudaCDP2Free", device_free},
+      {"__cudaCDP2StreamCreateWithFlags", make_handle},
+      {"__cudaCDP2EventCreateWithFlags", make_handle},
+      {"__cudaCDP2GetDevice", get_device},
+      {"__cudaCDP2StreamDestroy", succeed},
+      {"__cudaCDP2StreamWaitEvent", succeed},
+      {"__cudaCDP2StreamWaitEvent_ptsz", succeed},
+      {"__cudaCDP2EventDestroy", succeed},
+      {"__cudaCDP2EventRecord", succeed},
+      {"__cudaCDP2EventRecord_ptsz", succeed},
+      {"__cudaCDP2EventRecordWithFlags", succeed},
+      {"__cudaCDP2GetLastError", succeed},
+      {"__cudaCDP2PeekAtLastError", succeed},
+  };
+  const auto found = known.find(name);
+  return found == known.end() ? none : found->second;
 }
 
 void call_runtime(WarpState& warp, const Op& op, const CallDetail& call, LaneMask active) {
@@ -269,6 +278,7 @@ void call_runtime(WarpState& warp, const Op& op, const CallDetail& call, LaneMas
   case RuntimeFunction::malloc: allocate(warp, call, active); break;
   case RuntimeFunction::free: release(warp, op, call, active); break;
   case RuntimeFunction::none: break;
+  default: call_device_runtime(warp, op, call, active); break;
   }
 }
 

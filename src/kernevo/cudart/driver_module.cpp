@@ -1,0 +1,358 @@
+// The driver's interface: modules, linking, kernels and their launches. Libraries of the runtime
+// are the same thing.
+#include "kernevo/cudart/driver.h"
+#include "kernevo/cudart/fatbin.h"
+#include "kernevo/cudart/runtime.h"
+
+#include <cstring>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+
+using kernevo::cudart::address_of;
+using kernevo::cudart::driver_result;
+using kernevo::cudart::Kernel;
+using kernevo::cudart::key_of;
+using kernevo::cudart::Module;
+using kernevo::cudart::Runtime;
+
+struct CUlinkState_st {
+  std::vector<std::string> texts;
+  std::string result;
+};
+
+namespace {
+
+Module* module_of(CUmodule handle) {
+  return reinterpret_cast<Module*>(handle); // NOLINT
+}
+
+// Ends at a zero; files may lack one.
+std::optional<std::string> read_file(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+CUresult load(CUmodule* handle, std::vector<std::string> texts) {
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.mutex);
+  Module* const module = runtime.add_module(nullptr);
+  module->texts = std::move(texts);
+  if (runtime.program(*module) == nullptr)
+    return module->error && module->error->code == kernevo::ErrorCode::unsupported
+               ? CUDA_ERROR_NOT_SUPPORTED
+               : CUDA_ERROR_INVALID_PTX;
+  *handle = reinterpret_cast<CUmodule>(module); // NOLINT
+  return CUDA_SUCCESS;
+}
+
+CUresult load_image(CUmodule* handle, const void* image) {
+  auto text = kernevo::cudart::ptx_of_image(image);
+  if (!text) {
+    fmt::print(stderr, "kernevo: {}\n", kernevo::format_error(text.error()));
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
+  }
+  return load(handle, std::move(*text));
+}
+
+CUresult find_function(CUfunction* function, Module* module, const char* name) {
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.mutex);
+  const auto* program = module == nullptr ? nullptr : runtime.program(*module);
+  if (program == nullptr)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!kernevo::vgpu::find_kernel(*program, name))
+    return CUDA_ERROR_NOT_FOUND;
+  for (const auto& [known, key] : module->functions)
+    if (known == name) {
+      *function = reinterpret_cast<CUfunction>(const_cast<void*>(key)); // NOLINT
+      return CUDA_SUCCESS;
+    }
+  // Any address of its own will do as the key; it lives as long as the process.
+  const void* const key = new char;
+  runtime.add_kernel(module, key, name);
+  module->functions.emplace_back(name, key);
+  *function = reinterpret_cast<CUfunction>(const_cast<void*>(key)); // NOLINT
+  return CUDA_SUCCESS;
+}
+
+CUresult find_global(CUdeviceptr* address, std::size_t* bytes, Module* module, const char* name) {
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.mutex);
+  const auto* program = module == nullptr ? nullptr : runtime.program(*module);
+  if (program == nullptr)
+    return CUDA_ERROR_INVALID_HANDLE;
+  const auto found = runtime.machine().variable(*program, name);
+  if (!found)
+    return CUDA_ERROR_NOT_FOUND;
+  if (address != nullptr)
+    *address = *found;
+  if (bytes != nullptr)
+    *bytes = runtime.machine().bytes(*found).size();
+  return CUDA_SUCCESS;
+}
+
+struct Arguments {
+  std::vector<void*> pointers;
+  CUresult error = CUDA_SUCCESS;
+};
+
+// Arguments one by one, or as one buffer in `extra`.
+Arguments arguments_of(CUfunction function, void** parameters, void** extra) {
+  Arguments arguments;
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.mutex);
+  Kernel* const kernel = runtime.kernel(key_of(function));
+  const auto* program = kernel == nullptr ? nullptr : runtime.program(*kernel->module);
+  if (program == nullptr) {
+    arguments.error = CUDA_ERROR_INVALID_HANDLE;
+    return arguments;
+  }
+  const auto info = kernevo::vgpu::find_kernel(*program, kernel->name);
+  std::byte* buffer = nullptr;
+  std::size_t bytes = 0;
+  for (void** word = extra; word != nullptr && *word != CU_LAUNCH_PARAM_END; word += 2) {
+    if (*word == CU_LAUNCH_PARAM_BUFFER_POINTER)
+      buffer = static_cast<std::byte*>(word[1]);
+    else if (*word == CU_LAUNCH_PARAM_BUFFER_SIZE)
+      bytes = *static_cast<std::size_t*>(word[1]);
+  }
+  for (std::size_t i = 0; i < info->parameters.size(); ++i) {
+    if (parameters != nullptr)
+      arguments.pointers.push_back(parameters[i]);
+    else if (buffer != nullptr && info->parameters[i].offset + info->parameters[i].size <= bytes)
+      arguments.pointers.push_back(buffer + info->parameters[i].offset);
+    else
+      arguments.error = CUDA_ERROR_INVALID_VALUE;
+  }
+  return arguments;
+}
+
+cudaFuncAttribute runtime_attribute(CUfunction_attribute attribute) {
+  return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+             ? cudaFuncAttributeMaxDynamicSharedMemorySize
+             : cudaFuncAttributePreferredSharedMemoryCarveout;
+}
+
+} // namespace
+
+extern "C" {
+
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  return load_image(module, image);
+}
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned /*count*/,
+                            CUjit_option* /*options*/, void** /*values*/) {
+  return load_image(module, image);
+}
+CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
+  return load_image(module, image);
+}
+CUresult cuModuleLoad(CUmodule* module, const char* path) {
+  const auto bytes = read_file(path);
+  return bytes ? load_image(module, bytes->c_str()) : CUDA_ERROR_FILE_NOT_FOUND;
+}
+CUresult cuModuleUnload(CUmodule module) {
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.mutex);
+  if (module == nullptr)
+    return CUDA_ERROR_INVALID_HANDLE;
+  runtime.drop_module(module_of(module));
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  return find_function(function, module_of(module), name);
+}
+CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule module,
+                           const char* name) {
+  return find_global(address, bytes, module_of(module), name);
+}
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+  *mode = CU_MODULE_LAZY_LOADING;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLinkCreate(unsigned /*count*/, CUjit_option* /*options*/, void** /*values*/,
+                      CUlinkState* state) {
+  *state = new CUlinkState_st();
+  return CUDA_SUCCESS;
+}
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType /*type*/, void* data, std::size_t bytes,
+                       const char* /*name*/, unsigned /*count*/, CUjit_option* /*options*/,
+                       void** /*values*/) {
+  const std::string copy(static_cast<const char*>(data), bytes);
+  auto text = kernevo::cudart::ptx_of_image(copy.c_str());
+  if (!text)
+    return CUDA_ERROR_INVALID_IMAGE;
+  state->texts.insert(state->texts.end(), text->begin(), text->end());
+  return CUDA_SUCCESS;
+}
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned count,
+                       CUjit_option* options, void** values) {
+  auto bytes = read_file(path);
+  if (!bytes)
+    return CUDA_ERROR_FILE_NOT_FOUND;
+  // The device runtime is part of the virtual GPU.
+  if (type == CU_JIT_INPUT_LIBRARY)
+    return CUDA_SUCCESS;
+  return cuLinkAddData(state, type, bytes->data(), bytes->size(), path, count, options, values);
+}
+// The result is not machine code but the modules' text, which only this library's loaders read.
+CUresult cuLinkComplete(CUlinkState state, void** result, std::size_t* bytes) {
+  if (state->texts.empty())
+    return CUDA_ERROR_INVALID_VALUE;
+  state->result = kernevo::cudart::join_modules(state->texts);
+  *result = state->result.data();
+  if (bytes != nullptr)
+    *bytes = state->result.size();
+  return CUDA_SUCCESS;
+}
+CUresult cuLinkDestroy(CUlinkState state) {
+  delete state;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* /*jit*/,
+                           void** /*jit_values*/, unsigned /*jit_count*/,
+                           CUlibraryOption* /*options*/, void** /*values*/, unsigned /*count*/) {
+  return load_image(reinterpret_cast<CUmodule*>(library), code); // NOLINT
+}
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* /*jit*/,
+                               void** /*jit_values*/, unsigned /*jit_count*/,
+                               CUlibraryOption* /*options*/, void** /*values*/,
+                               unsigned /*count*/) {
+  return cuModuleLoad(reinterpret_cast<CUmodule*>(library), path); // NOLINT
+}
+CUresult cuLibraryUnload(CUlibrary library) {
+  return cuModuleUnload(reinterpret_cast<CUmodule>(library)); // NOLINT
+}
+CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
+  return find_function(reinterpret_cast<CUfunction*>(kernel),     // NOLINT
+                       reinterpret_cast<Module*>(library), name); // NOLINT
+}
+CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
+  *module = reinterpret_cast<CUmodule>(library); // NOLINT
+  return CUDA_SUCCESS;
+}
+CUresult cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
+                            const char* name) {
+  return find_global(address, bytes, reinterpret_cast<Module*>(library), name); // NOLINT
+}
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  *function = reinterpret_cast<CUfunction>(kernel); // NOLINT
+  return CUDA_SUCCESS;
+}
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+                              CUdevice /*device*/) {
+  return driver_result(cudaFuncSetAttribute(kernel, runtime_attribute(attribute), value));
+}
+
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+  cudaFuncAttributes all{};
+  if (const cudaError_t error = cudaFuncGetAttributes(&all, key_of(function)); error != cudaSuccess)
+    return driver_result(error);
+  switch (attribute) {
+  case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = all.maxThreadsPerBlock; break;
+  case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = static_cast<int>(all.sharedSizeBytes); break;
+  case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = static_cast<int>(all.constSizeBytes); break;
+  case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = static_cast<int>(all.localSizeBytes); break;
+  case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = all.numRegs; break;
+  case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = all.ptxVersion; break;
+  case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = all.binaryVersion; break;
+  case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+    *value = all.maxDynamicSharedSizeBytes;
+    break;
+  default: *value = 0; break;
+  }
+  return CUDA_SUCCESS;
+}
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  return driver_result(cudaFuncSetAttribute(key_of(function), runtime_attribute(attribute), value));
+}
+CUresult cuFuncSetCacheConfig(CUfunction /*function*/, CUfunc_cache /*config*/) {
+  return CUDA_SUCCESS;
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
+                                                     std::size_t shared) {
+  return driver_result(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, key_of(function), threads, shared));
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                        CUstream stream, void** parameters, void** extra) {
+  Arguments arguments = arguments_of(function, parameters, extra);
+  if (arguments.error != CUDA_SUCCESS)
+    return arguments.error;
+  return driver_result(cudaLaunchKernel(key_of(function), dim3(grid_x, grid_y, grid_z),
+                                        dim3(block_x, block_y, block_z), arguments.pointers.data(),
+                                        shared, stream));
+}
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned shared, CUstream stream,
+                                   void** parameters) {
+  return driver_result(cudaLaunchCooperativeKernel(key_of(function), dim3(grid_x, grid_y, grid_z),
+                                                   dim3(block_x, block_y, block_z), parameters,
+                                                   shared, stream));
+}
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
+                          void** extra) {
+  Arguments arguments = arguments_of(function, parameters, extra);
+  if (arguments.error != CUDA_SUCCESS)
+    return arguments.error;
+  cudaLaunchConfig_t same{};
+  same.gridDim = dim3(config->gridDimX, config->gridDimY, config->gridDimZ);
+  same.blockDim = dim3(config->blockDimX, config->blockDimY, config->blockDimZ);
+  same.dynamicSmemBytes = config->sharedMemBytes;
+  same.stream = config->hStream;
+  // The attributes are laid out alike.
+  static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
+  same.attrs = reinterpret_cast<cudaLaunchAttribute*>(config->attrs); // NOLINT
+  same.numAttrs = config->numAttrs;
+  return driver_result(cudaLaunchKernelExC(&same, key_of(function), arguments.pointers.data()));
+}
+
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
+  *function = reinterpret_cast<cudaFunction_t>(const_cast<void*>(symbol)); // NOLINT
+  return Runtime::get().kernel(symbol) != nullptr
+             ? cudaSuccess
+             : Runtime::get().set_error(cudaErrorInvalidDeviceFunction);
+}
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* /*jit*/,
+                                void** /*jit_values*/, unsigned /*jit_count*/,
+                                cudaLibraryOption* /*options*/, void** /*values*/,
+                                unsigned /*count*/) {
+  return static_cast<cudaError_t>(load_image(reinterpret_cast<CUmodule*>(library), code)); // NOLINT
+}
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* path,
+                                    cudaJitOption* /*jit*/, void** /*jit_values*/,
+                                    unsigned /*jit_count*/, cudaLibraryOption* /*options*/,
+                                    void** /*values*/, unsigned /*count*/) {
+  return static_cast<cudaError_t>(
+      cuModuleLoad(reinterpret_cast<CUmodule*>(library), path)); // NOLINT
+}
+cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
+  return static_cast<cudaError_t>(cuModuleUnload(reinterpret_cast<CUmodule>(library))); // NOLINT
+}
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
+  return static_cast<cudaError_t>(cuLibraryGetKernel(reinterpret_cast<CUkernel*>(kernel), // NOLINT
+                                                     reinterpret_cast<CUlibrary>(library),
+                                                     name)); // NOLINT
+}
+cudaError_t cudaLibraryGetGlobal(void** pointer, std::size_t* bytes, cudaLibrary_t library,
+                                 const char* name) {
+  CUdeviceptr address = 0;
+  const CUresult error =
+      find_global(&address, bytes, reinterpret_cast<Module*>(library), name); // NOLINT
+  *pointer = kernevo::cudart::pointer_of(address);
+  return static_cast<cudaError_t>(error);
+}
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute,
+                                            int value, int /*device*/) {
+  return cudaFuncSetAttribute(kernel, attribute, value);
+}
+
+} // extern "C"

@@ -1,0 +1,92 @@
+// Graphs: nodes of work with what they wait for. A capture adds the work of streams, a launch does
+// all of it in an order the edges allow.
+#pragma once
+
+#include <cstddef>
+#include <cuda_runtime_api.h>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace kernevo::cudart {
+
+using Work = std::function<cudaError_t()>;
+
+// A kernel launch with copies of its arguments.
+struct KernelWork {
+  cudaKernelNodeParams parameters{};
+  std::vector<std::vector<std::byte>> values;
+  std::vector<void*> pointers; // to the values
+};
+// Null when the kernel is unknown or cannot be loaded.
+std::shared_ptr<const KernelWork> make_kernel_work(const cudaKernelNodeParams& parameters);
+
+} // namespace kernevo::cudart
+
+struct CUgraphNode_st {
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  kernevo::cudart::Work work; // may be empty
+  std::vector<CUgraphNode_st*> needs;
+  CUgraph_st* graph = nullptr;
+  bool enabled = true;
+  // As given, for those who ask.
+  std::shared_ptr<const kernevo::cudart::KernelWork> kernel;
+  cudaMemcpy3DParms copy{};
+  cudaMemsetParams fill{};
+  cudaHostNodeParams host{};
+  cudaMemAllocNodeParams allocation{};
+  void* freed = nullptr;
+  cudaEvent_t event = nullptr;
+  std::shared_ptr<CUgraph_st> child;
+};
+
+struct CUgraph_st {
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+  std::map<const CUgraphNode_st*, CUgraphNode_st*> clone_of; // nodes of the graph this is a copy of
+
+  CUgraphNode_st* add(cudaGraphNodeType type, kernevo::cudart::Work work,
+                      std::span<CUgraphNode_st* const> needs);
+  std::unique_ptr<CUgraph_st> clone() const;
+  // Every node after those it needs; empty when the edges make a circle (or there are no nodes).
+  std::vector<CUgraphNode_st*> order() const;
+  cudaError_t run() const;
+};
+
+struct CUgraphExec_st {
+  std::unique_ptr<CUgraph_st> graph;
+  std::vector<CUgraphNode_st*> order;
+  unsigned long long flags = 0;
+
+  // This executable's copy of the node, or null.
+  CUgraphNode_st* node(cudaGraphNode_t original) const;
+};
+
+namespace kernevo::cudart {
+
+// What streams record while they are captured.
+struct Capture {
+  CUgraph_st* graph = nullptr;
+  CUstream_st* origin = nullptr;
+  unsigned long long id = 0;
+  bool open = true;
+};
+
+} // namespace kernevo::cudart
+
+struct CUstream_st {
+  std::shared_ptr<kernevo::cudart::Capture> capture;
+  std::vector<CUgraphNode_st*> last; // what the next captured work waits for
+  unsigned flags = 0;
+  int priority = 0;
+
+  bool capturing() const { return capture != nullptr && capture->open; }
+};
+
+namespace kernevo::cudart {
+
+// The stream behind a handle; null for the default stream.
+CUstream_st* stream_of(cudaStream_t handle);
+
+} // namespace kernevo::cudart
