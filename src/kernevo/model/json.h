@@ -4,8 +4,10 @@
 
 #include "kernevo/base/result.h"
 #include "kernevo/model/build.h"
+#include "kernevo/model/comparison.h"
 #include "kernevo/model/finding.h"
 #include "kernevo/model/launch.h"
+#include "kernevo/model/timing.h"
 #include "kernevo/model/verdict.h"
 
 #include <string>
@@ -21,6 +23,12 @@ Result<LaunchPlan> launch_plan_from_json(std::string_view text);
 
 std::string to_json(const Finding& finding);
 Result<Finding> finding_from_json(std::string_view text);
+
+std::string to_json(const Timing& timing);
+Result<Timing> timing_from_json(std::string_view text);
+
+std::string to_json(const Comparison& comparison);
+Result<Comparison> comparison_from_json(std::string_view text);
 
 std::string to_json(const Verdict& verdict);
 std::string to_json(const Error& error);
