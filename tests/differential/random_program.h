@@ -1,5 +1,5 @@
-// Random kernels for comparing the tiers: valid PTX, free of races, with one result whatever the
-// order of warps. The same seed makes the same program.
+// Random kernels for comparing the tiers: valid PTX, free of races. Where the order of threads
+// shows (order_pieces.cpp), it is one that both tiers have. The same seed makes the same program.
 #pragma once
 
 #include <array>
