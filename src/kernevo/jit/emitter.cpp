@@ -25,6 +25,7 @@ std::unique_ptr<llvm::Module> Emitter::run() {
   load_context();
   make_homes();
   find_canonical_registers();
+  find_eager_registers();
   const auto count = static_cast<std::uint32_t>(source_.instructions.size());
   for (const auto& block : plan_.flow.blocks)
     if (block.first < count)
@@ -276,7 +277,17 @@ void Emitter::emit_instruction(std::uint32_t instruction) {
       emit_arithmetic(at, instruction);
     break;
   }
+  if (plan_.light && reachable_)
+    expand_eager(instruction);
   count_instruction(instruction);
+}
+
+void Emitter::expand_eager(std::uint32_t instruction) {
+  defining_ = true;
+  for (const ptx::RegisterId reg : plan_.liveness.effects[instruction].writes)
+    if (eager_[reg])
+      expand_into_frame(reg);
+  defining_ = false;
 }
 
 void Emitter::emit_branch(std::uint32_t instruction) {

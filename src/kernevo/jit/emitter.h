@@ -46,6 +46,7 @@ private:
   void emit_exit(std::uint32_t number);
   void begin_segment(std::uint32_t instruction);
   void emit_instruction(std::uint32_t instruction);
+  void expand_eager(std::uint32_t instruction);
   void emit_branch(std::uint32_t instruction);
   void emit_barrier(std::uint32_t instruction);
   void emit_leave(std::uint32_t instruction);
@@ -116,6 +117,9 @@ private:
   std::string native_name(const ptx::Instruction& at, std::uint32_t op) const;
   void call_native(const std::string& name, const Operands& arguments);
   void call_compute_ops(const ptx::Instruction& at, std::uint32_t instruction);
+  bool is_line(const ptx::Operand& operand) const;
+  void compare_lines(const ptx::Instruction& at, std::uint32_t op);
+  void find_eager_registers();
   Value* in_frame(std::uint32_t slot);
   void expand_into_frame(ptx::RegisterId reg);
   void splat(Value* place, Value* value);
@@ -229,6 +233,8 @@ private:
   Value* width_ = nullptr;             // lanes that run
   std::set<ptx::RegisterId> expanded_; // light code: straight registers whose lanes the frame holds
   bool certain_ = true;                // light code: what is emitted runs whenever the segment does
+  std::vector<bool> eager_;            // light code, by register: its lanes are always in the frame
+  bool defining_ = false;              // light code: an eager register is being written
   llvm::AllocaInst* addresses_ = nullptr;
   std::uint64_t pending_ = 0; // ops emitted since executed_ was updated
   bool raw_nan_ = false;      // operands are read by arithmetic, to which all NaN are alike

@@ -153,7 +153,9 @@ void Emitter::emit_called(const Instruction& at, std::uint32_t instruction) {
     b_.SetInsertPoint(some);
   }
   certain_ = done == nullptr;
-  if (native)
+  if (native && is_line(at.operands[1]) && at.opcode == Opcode::setp && is_line(at.operands[2]))
+    compare_lines(at, first);
+  else if (native)
     call_compute_ops(at, instruction);
   else
     call_handlers(instruction);
@@ -162,6 +164,66 @@ void Emitter::emit_called(const Instruction& at, std::uint32_t instruction) {
     b_.CreateBr(done);
     b_.SetInsertPoint(done);
   }
+}
+
+// Base and stride are all there is to know of it.
+bool Emitter::is_line(const Operand& operand) const {
+  return operand.kind == Operand::Kind::reg
+             ? plan_.home[operand.reg] == Home::scalar && (shape(operand.reg).groups() == 1)
+             : shape(operand).is_uniform();
+}
+
+void Emitter::compare_lines(const Instruction& at, std::uint32_t index) {
+  std::string name = native_name(at, index);
+  name.insert(std::string_view("kv_setp_").size(), "lines_");
+  Operands arguments = {in_frame(code_.ops[index].d)};
+  for (std::size_t i = 1; i < 3; ++i) {
+    Value* base = scalar(at.operands[i], at.type());
+    const auto line = shape(at.operands[i]);
+    const bool level = line.kind == vgpu::analysis::Shape::Kind::unset || line.is_uniform();
+    arguments.push_back(b_.CreateZExt(base, b_.getInt64Ty()));
+    arguments.push_back(i64(level ? 0 : static_cast<std::uint64_t>(line.stride)));
+  }
+  call_native(name, arguments);
+  for (const ptx::RegisterId reg : plan_.liveness.effects[code_.ops[index].instruction].writes)
+    reload_from_handler(reg);
+}
+
+// A straight register whose lanes are wanted more often than it is written is put into the frame
+// when it is written; at entries the frame holds it already.
+void Emitter::find_eager_registers() {
+  eager_.assign(source_.registers.size(), false);
+  if (!plan_.light)
+    return;
+  const auto& blocks = plan_.flow.blocks;
+  std::vector<unsigned> depth(blocks.size(), 0);
+  constexpr unsigned deepest = 4;
+  for (std::uint32_t block = 0; block < blocks.size(); ++block)
+    if (plan_.flow.loop_header[block]) {
+      std::uint32_t last = block;
+      for (const std::uint32_t from : blocks[block].predecessors)
+        last = std::max(last, from);
+      for (std::uint32_t inside = block; inside <= last; ++inside)
+        depth[inside] = std::min(depth[inside] + 1, deepest);
+    }
+  std::vector<std::uint64_t> wanted(source_.registers.size(), 0);
+  std::vector<std::uint64_t> written(source_.registers.size(), 0);
+  for (std::uint32_t i = 0; i < source_.instructions.size(); ++i) {
+    const std::uint64_t weight = std::uint64_t{1} << (3 * depth[plan_.flow.block_of[i]]);
+    const Instruction& at = source_.instructions[i];
+    const auto& effects = plan_.liveness.effects[i];
+    for (const ptx::RegisterId reg : effects.writes)
+      written[reg] += weight;
+    const Treatment treatment = plan_.treatment[i];
+    const bool compares = at.opcode == Opcode::setp && is_line(at.operands[1]) &&
+                          is_line(at.operands[2]) && job_.full;
+    if ((treatment == Treatment::inlined && is_called(i) && !compares) ||
+        treatment == Treatment::handler || treatment == Treatment::warp)
+      for (const ptx::RegisterId reg : effects.reads)
+        wanted[reg] += weight;
+  }
+  for (ptx::RegisterId reg = 0; reg < eager_.size(); ++reg)
+    eager_[reg] = plan_.home[reg] == Home::scalar && written[reg] < wanted[reg];
 }
 
 void Emitter::call_compute_ops(const Instruction& at, std::uint32_t instruction) {
@@ -183,7 +245,7 @@ void Emitter::call_compute_ops(const Instruction& at, std::uint32_t instruction)
 
 // Puts the lanes of a straight register where handlers look for them.
 void Emitter::expand_into_frame(ptx::RegisterId reg) {
-  if (expanded_.contains(reg))
+  if (expanded_.contains(reg) || (eager_[reg] && !defining_))
     return;
   const int bits = 8 * ptx::bytes_of(source_.registers[reg].type);
   const bool unset = shape(reg).kind == vgpu::analysis::Shape::Kind::unset;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <type_traits>
 
 namespace kernevo::jit::runtime {
 namespace {
@@ -44,6 +45,14 @@ void expand(T* d, const std::uint64_t* bases, std::uint64_t stride, std::uint32_
     if (runs(mask, i))
       d[i] = static_cast<T>(bases[static_cast<unsigned>(i) / group] +
                             step * (static_cast<unsigned>(i) % group));
+}
+
+template <class T> void line(T (&lanes)[kLanes], std::uint64_t base, std::uint64_t step) {
+  using Natural = std::make_unsigned_t<T>;
+  for (int i = 0; i < kLanes; ++i)
+    lanes[i] =
+        static_cast<T>(static_cast<Natural>(base) +
+                       static_cast<Natural>(static_cast<Natural>(step) * static_cast<Natural>(i)));
 }
 
 template <class T> void splat(T* d, std::uint64_t value, Mask mask) {
@@ -173,6 +182,15 @@ KERNEVO_PACK(64, 32)
 #define KERNEVO_SETP(name, type)                                                                   \
   KERNEVO_FUNCTION kv_setp_##name##_##type(Mask* d, const type* a, const type* b) {                \
     *d = compare<sem::Comparison::name>(a, b);                                                     \
+  }
+#define KERNEVO_SETP_WORD(name, type)                                                              \
+  KERNEVO_SETP(name, type)                                                                         \
+  KERNEVO_FUNCTION kv_setp_lines_##name##_##type(Mask* d, u64 a, u64 a_step, u64 b, u64 b_step) {  \
+    type x[kLanes];                                                                                \
+    type y[kLanes];                                                                                \
+    line(x, a, a_step);                                                                            \
+    line(y, b, b_step);                                                                            \
+    *d = compare<sem::Comparison::name>(x, y);                                                     \
   }
 #include "kernevo/jit/runtime/lanes.def"
 

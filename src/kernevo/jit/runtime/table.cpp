@@ -13,6 +13,8 @@
 #define KERNEVO_PAIR3(name, ...) KERNEVO_BOTH(name)
 #define KERNEVO_LANES(name) KERNEVO_DECLARE(name)
 #define KERNEVO_SETP(name, type) KERNEVO_DECLARE(setp_##name##_##type)
+#define KERNEVO_SETP_WORD(name, type)                                                              \
+  KERNEVO_SETP(name, type) KERNEVO_DECLARE(setp_lines_##name##_##type)
 #include "kernevo/jit/runtime/all.def"
 #undef KERNEVO_DECLARE
 
