@@ -1,0 +1,81 @@
+// Runs one warp: see interpreter.cpp for which part of it runs when, split_control.cpp for what
+// makes, moves and ends the parts.
+#pragma once
+
+#include "kernevo/vgpu/compiled_run.h"
+#include "kernevo/vgpu/control.h"
+#include "kernevo/vgpu/launch.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kernevo::vgpu {
+
+class Runner {
+public:
+  Runner(WarpState& warp, std::uint32_t quantum)
+      : warp_(warp), tier_(warp.launch->tier.get()), recorder_(warp.launch->recorder.get()),
+        turn_end_(warp.executed + quantum) {}
+
+  std::uint64_t run();
+
+private:
+  // Scheduling.
+  std::size_t pick();
+  // When to look at the warp while this split runs.
+  void set_deadline(std::size_t index);
+  // The deadline has passed and the split is where a look may be taken.
+  void look(std::size_t index);
+  void defer(std::size_t index);
+  // The split waits for somebody: another split, or another warp if all of this one do.
+  void give_way(std::size_t index);
+  void merge_ready();
+  // The first position in the frame at which another split must have its turn.
+  std::uint32_t turn_of_others(std::size_t index) const;
+
+  // Execution.
+  // Lets compiled code run the split from an entry; false when nothing happened.
+  bool run_in_compiled(std::size_t index, const CompiledFunction& compiled, std::uint32_t entry,
+                       std::uint32_t limit);
+  void settle(Split& split, const CompiledOutcome& outcome);
+  bool is_parked() const { return warp_.activation != nullptr && warp_.activation->parked; }
+  // Compiled code has run: must its split be looked at, or can it not go on?
+  bool must_stop() const { return warp_.faulted || is_parked() || look_due_; }
+  // The code that may run a split of these lanes, if it has been compiled.
+  const CompiledFunction* compiled_for(const Split& split) const;
+  // Runs the split until another may have to run. True where a look may be taken at the warp; the
+  // split has its index still.
+  bool execute(std::size_t index);
+  void note_visit(const Frame* frame, std::uint32_t target, LaneMask lanes);
+
+  // What makes, moves and ends splits.
+  // An op that may change what splits there are. True where a look may be taken.
+  bool special(std::size_t index, const Op& op, LaneMask active);
+  // Lanes of the split that take a branch part from those that do not.
+  void diverge(std::size_t index, LaneMask taken, std::uint32_t target);
+  // Moves the lanes of the split that are not active past its op, so that it is all active.
+  void shed(std::size_t index, LaneMask active);
+  void wait(std::size_t index, const Op& op, LaneMask active);
+  void branch_by_index(std::size_t index, const Op& op, LaneMask active);
+  void call(std::size_t index, const Op& op, LaneMask active);
+  void enter(std::size_t index, const CallDetail& detail, std::uint32_t function);
+  void return_lanes(std::size_t index, LaneMask active);
+  void exit_lanes(std::size_t index, LaneMask active);
+  // warp_sync: the handler runs once for each group of lanes with the same member mask, when all of
+  // the group that still live are here.
+  void synchronise(std::size_t index, const Op& op, LaneMask active);
+  // bar.warp.sync joins threads that stand at different ones of it.
+  bool join_elsewhere(std::size_t index, const Op& op, LaneMask members, LaneMask group);
+
+  WarpState& warp_;
+  TierHandle* tier_;
+  Recorder* recorder_;         // null unless profiling
+  std::uint64_t turn_end_;     // of warp_.executed
+  std::uint64_t compiled_ = 0; // of what it has executed in this turn
+  std::uint64_t threads_ = 0;
+  std::uint64_t vain_ = 0;
+  bool look_due_ = false; // compiled code left for it
+  bool yielded_ = false;
+};
+
+} // namespace kernevo::vgpu
