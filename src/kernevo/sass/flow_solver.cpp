@@ -7,7 +7,6 @@ namespace kernevo::sass {
 
 namespace {
 
-constexpr double kExpectationWeight = 1e-4;
 constexpr double kCallWeight = 3;
 constexpr double kRidge = 1e-13;
 constexpr int kRounds = 60;
@@ -82,15 +81,13 @@ public:
                    const std::vector<CountExpectation>& expectations) {
     for (const CountEquation& equation : equations)
       add(equation);
-    for (const CountExpectation& expectation : expectations) {
-      const std::size_t arc = expectation.edge ? *expectation.edge : entry_[expectation.block];
-      if (arc != kNone)
-        add_row(cycles_[arc], expectation.value, kExpectationWeight);
-    }
+    for (const CountExpectation& one : expectations)
+      add_row(one.edge ? cycles_[*one.edge] : block_row(one.block), one.value, one.weight);
     add_calls(equations);
     std::vector<double> passages = iterate();
     FlowCounts counts;
-    counts.edges.assign(passages.begin(), passages.begin() + static_cast<std::ptrdiff_t>(flow_.edges.size()));
+    counts.edges.assign(passages.begin(),
+                        passages.begin() + static_cast<std::ptrdiff_t>(flow_.edges.size()));
     counts.blocks.assign(flow_.blocks.size(), 0);
     for (std::size_t b = 0; b < flow_.blocks.size(); ++b) {
       for (const std::size_t e : flow_.blocks[b].in)

@@ -16,12 +16,15 @@ struct CountEquation {
   double weight = 1; // trust; errors are taken relative to `value`
 };
 
-// Passages over an edge of the flow, or (edge absent) entries of an entry block, are expected to be
-// `value`. Decides only what the equations leave open.
+// An assumption decides only what measured counts leave open.
+inline constexpr double kAssumptionWeight = 1e-4;
+
+// Passages over an edge of the flow, or (edge absent) executions of a block, should be `value`.
 struct CountExpectation {
   std::optional<std::size_t> edge;
   std::size_t block = 0;
   double value = 0;
+  double weight = kAssumptionWeight;
 };
 
 struct FlowCounts {

@@ -66,10 +66,10 @@ private:
       return take_instruction(line);
     else if (line.starts_with(".target"))
       module_.architecture = trimmed(line.substr(7));
-    else if (line.starts_with(".section"))
-      take_section(trimmed(line.substr(8)));
     else if (line.starts_with(".sectioninfo") && current_ != nullptr)
       take_registers(line);
+    else if (line.starts_with(".section"))
+      take_section(trimmed(line.substr(8)));
     else if (line.starts_with(".type") && line.ends_with("@function"))
       functions_.emplace(trimmed(line.substr(5, line.find(',') - 5)));
     else if (line.starts_with(".other") && line.find("STO_CUDA_ENTRY") != std::string_view::npos)

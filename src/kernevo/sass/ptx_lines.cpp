@@ -30,7 +30,8 @@ public:
       ptx.remove_prefix(end == std::string_view::npos ? ptx.size() : end + 1);
     }
     for (PtxBlock& block : result_.blocks)
-      if (const auto found = labels_.find({block_function_[&block - result_.blocks.data()], block.branch});
+      if (const auto found =
+              labels_.find({block_function_[&block - result_.blocks.data()], block.branch});
           found != labels_.end() && found->second < result_.blocks.size())
         block.target = found->second;
     return std::move(result_);
@@ -41,23 +42,27 @@ private:
     if (const std::size_t comment = text.find("//"); comment != std::string_view::npos)
       text = text.substr(0, comment);
     text = trimmed(text);
-    if (text.find(".entry") != std::string_view::npos || text.find(".func") != std::string_view::npos) {
+    if (text.find(".entry") != std::string_view::npos ||
+        text.find(".func") != std::string_view::npos) {
       ++function_;
       open_ = false;
       return;
     }
     while (text.starts_with('{') || text.starts_with('}'))
       text = trimmed(text.substr(1));
-    while (text.ends_with('}') && text.find(';') != std::string_view::npos && text.rfind(';') < text.size() - 1)
+    while (text.ends_with('}') && text.find(';') != std::string_view::npos &&
+           text.rfind(';') < text.size() - 1)
       text = trimmed(text.substr(0, text.size() - 1));
     // A label: "$L__BB0_2:"
-    if (const std::size_t colon = text.find(':');
-        colon != std::string_view::npos && text.find_first_of(" \t.;[") > colon && colon + 1 == text.size()) {
+    if (const std::size_t colon = text.find(':'); colon != std::string_view::npos &&
+                                                  text.find_first_of(" \t.;[") > colon &&
+                                                  colon + 1 == text.size()) {
       open_ = false;
       labels_[{function_, std::string(text.substr(0, colon))}] = result_.blocks.size();
       return;
     }
-    if (text.empty() || text.starts_with('.') || text.starts_with(')') || text.find(';') == std::string_view::npos)
+    if (text.empty() || text.starts_with('.') || text.starts_with(')') ||
+        text.find(';') == std::string_view::npos)
       return;
     take_instruction(text);
   }
@@ -111,6 +116,8 @@ std::optional<PtxLines::Loop> PtxLines::loop_around(std::size_t block) const {
   return best;
 }
 
-PtxLines read_ptx_lines(std::string_view ptx) { return Reader().read(ptx); }
+PtxLines read_ptx_lines(std::string_view ptx) {
+  return Reader().read(ptx);
+}
 
 } // namespace kernevo::sass
