@@ -10,6 +10,10 @@ namespace {
 constexpr double kCallWeight = 3;
 constexpr double kRidge = 1e-13;
 constexpr int kRounds = 60;
+// From this round on an arc held at zero stays there, so that the end is not a round in which
+// two arcs of a block cancel.
+constexpr int kSettle = 40;
+constexpr int kMaxRounds = 120;
 
 struct Arc {
   std::size_t from = 0;
@@ -209,7 +213,8 @@ private:
     std::vector<double> passages(arcs_.size(), 0);
     std::vector<bool> held(arcs_.size(), false);
     std::vector<double> importance(rows_.size(), 1);
-    for (int round = 0; round < kRounds && n > 0; ++round) {
+    bool settled = false;
+    for (int round = 0; n > 0 && (round < kRounds || (!settled && round < kMaxRounds)); ++round) {
       std::vector<double> m(n * n, 0);
       std::vector<double> v(n, 0);
       const auto add_square = [&](const std::vector<double>& a, double value, double w) {
@@ -228,11 +233,14 @@ private:
         if (held[e])
           add_square(cycles_[e], 0, 1e4);
       y = solve_symmetric(std::move(m), std::move(v));
+      settled = true;
       for (std::size_t e = 0; e < arcs_.size(); ++e) {
         passages[e] = 0;
         for (std::size_t j = 0; j < n; ++j)
           passages[e] += cycles_[e][j] * y[j];
-        held[e] = passages[e] < 0;
+        const bool negative = passages[e] < 0;
+        settled = settled && (!negative || held[e]);
+        held[e] = negative || (round >= kSettle && held[e]);
       }
       // The floor falls from a percent to a millionth, so that early rounds stay stable.
       const double floor = std::max(1e-6, 1e-2 * std::pow(0.7, round));

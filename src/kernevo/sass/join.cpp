@@ -182,6 +182,8 @@ private:
       const SassInstruction& i = function_.instructions[k];
       if (!i.ptx_line)
         continue;
+      if (i.guard && !i.memory)
+        choices_[{flow_.block_of[k], *i.ptx_line}].insert({i.guard->index, i.guard->negated});
       if (i.guard && i.memory)
         passes[*i.ptx_line] += flow_counts_.blocks[flow_.block_of[k]];
       if (i.opcode == "VOTEU" || i.opcode == "VOTE" || i.opcode == "UFLO")
@@ -223,6 +225,11 @@ private:
     const auto pass = passes.find(*i.ptx_line);
     if (i.memory && pass != passes.end() && pass->second > 0)
       return block.threads * std::min(1.0, line.threads_on / pass->second);
+    // An array that lives in registers: one guarded move for each element it may be.
+    const PtxLine& text =
+        ptx_.lines[std::min(static_cast<std::size_t>(*i.ptx_line), ptx_.lines.size() - 1)];
+    if (text.mnemonic.starts_with("ld.local") || text.mnemonic.starts_with("st.local"))
+      return block.threads / static_cast<double>(choices_.at({b, *i.ptx_line}).size());
     return line.threads_on;
   }
 
@@ -262,6 +269,8 @@ private:
   bool integral_ = true;
   FlowCounts flow_counts_;
   std::set<std::size_t> assumed_blocks_;
+  // Distinct guards on instructions of a line in a block.
+  std::map<std::pair<std::size_t, int>, std::set<std::pair<int, bool>>> choices_;
   Join join_;
 };
 

@@ -24,7 +24,7 @@ constexpr auto kOpcodes = std::to_array<OpcodeInfo>({
     {"B2R", P::adu, C::misc, first},
     {"BAR", P::adu, C::control, none},
     {"BMMA", P::tensor, C::tensor, first},
-    {"BMOV", P::cbu, C::control, first},
+    {"BMOV", P::cbu, C::misc, first},
     {"BMSK", P::alu, C::integer, first},
     {"BPT", P::cbu, C::control, none},
     {"BRA", P::cbu, C::control, none},
@@ -140,18 +140,18 @@ constexpr auto kOpcodes = std::to_array<OpcodeInfo>({
     {"NANOSLEEP", P::cbu, C::control, none},
     {"NOP", P::other, C::misc, none},
     {"OMMA", P::tensor, C::tensor, first},
-    {"P2R", P::alu, C::misc, first},
-    {"PLOP3", P::alu, C::integer, two_predicates},
+    {"P2R", P::alu, C::predicate, first},
+    {"PLOP3", P::alu, C::predicate, two_predicates},
     {"PMTRIG", P::cbu, C::misc, none},
     {"POPC", P::xu, C::integer, first},
     {"PREEXIT", P::cbu, C::control, none},
     {"PRMT", P::alu, C::misc, first},
-    {"PSETP", P::alu, C::integer, two_predicates},
+    {"PSETP", P::alu, C::predicate, two_predicates},
     {"QGMMA", P::tensor, C::tensor, first},
     {"QMMA", P::tensor, C::tensor, first},
     {"QSPC", P::lsu, C::misc, first},
     {"R2B", P::adu, C::misc, none},
-    {"R2P", P::alu, C::misc, first},
+    {"R2P", P::alu, C::predicate, first},
     {"R2UR", P::alu, C::misc, first},
     {"RED", P::lsu, C::memory, none},
     {"REDG", P::lsu, C::memory, none},
@@ -296,10 +296,7 @@ const OpcodeInfo* find_opcode(std::string_view opcode) {
 
 Pipe pipe_of(const SassInstruction& instruction) {
   const OpcodeInfo* info = find_opcode(instruction.opcode);
-  if (info == nullptr)
-    return Pipe::other;
-  // A constant at an address known when compiling is not looked up by the address unit.
-  return info->pipe;
+  return info == nullptr ? Pipe::other : info->pipe;
 }
 
 OpClass class_of(const SassInstruction& instruction) {

@@ -37,7 +37,8 @@ enum class OpClass {
   misc,
   uniform, // the uniform datapath: the profiler counts it in no thread-level class
   tensor,
-  other, // unknown opcode
+  predicate, // PLOP3 and its kind: in no thread-level class either
+  other,     // unknown opcode
 };
 
 const char* name_of(Pipe pipe);
@@ -62,7 +63,6 @@ struct OpcodeInfo {
 // The row of an opcode; null when the table does not know it.
 const OpcodeInfo* find_opcode(std::string_view opcode);
 
-// With the modifiers taken into account (IMAD.MOV, F2F.F64, ...).
 Pipe pipe_of(const SassInstruction& instruction);
 OpClass class_of(const SassInstruction& instruction);
 
