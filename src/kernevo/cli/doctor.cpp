@@ -50,6 +50,12 @@ std::vector<Finding> examine_toolchain() {
   else
     findings.push_back(
         {"ptxas", State::good, "registers, spills and shared memory of every kernel", ""});
+  if (toolchain->nvdisasm.empty())
+    findings.push_back({"nvdisasm", State::weak, "absent; machine instructions are unknown",
+                        "run 'make setup', or set KERNEVO_CUDA to a toolkit that has nvdisasm"});
+  else
+    findings.push_back(
+        {"nvdisasm", State::good, "machine instructions, with the PTX line of each", ""});
   return findings;
 }
 

@@ -177,13 +177,18 @@ private:
   void count_instructions() {
     join_.instructions.resize(function_.instructions.size());
     std::map<int, double> passes; // threads that come by a guarded copy of a line
-    std::set<int> elects;         // lines in which one lane acts for its warp
+    std::map<std::pair<RegisterFile, int>, std::size_t> set_at; // who wrote a predicate last
+    std::set<int> elects; // lines in which one lane acts for its warp
     for (std::size_t k = 0; k < function_.instructions.size(); ++k) {
       const SassInstruction& i = function_.instructions[k];
+      const std::size_t b = flow_.block_of[k];
+      for (const Registers& written : i.destinations)
+        set_at[{written.file, written.first}] = k;
       if (!i.ptx_line)
         continue;
       if (i.guard && !i.memory)
-        choices_[{flow_.block_of[k], *i.ptx_line}].insert({i.guard->index, i.guard->negated});
+        choices_[{b, *i.ptx_line}].insert(
+            {i.guard->index, set_at[{i.guard->file, i.guard->index}]});
       if (i.guard && i.memory)
         passes[*i.ptx_line] += flow_counts_.blocks[flow_.block_of[k]];
       if (i.opcode == "VOTEU" || i.opcode == "VOTE" || i.opcode == "UFLO")
@@ -269,8 +274,8 @@ private:
   bool integral_ = true;
   FlowCounts flow_counts_;
   std::set<std::size_t> assumed_blocks_;
-  // Distinct guards on instructions of a line in a block.
-  std::map<std::pair<std::size_t, int>, std::set<std::pair<int, bool>>> choices_;
+  // Distinct guards on instructions of a line in a block: predicate, and who wrote it.
+  std::map<std::pair<std::size_t, int>, std::set<std::pair<int, std::size_t>>> choices_;
   Join join_;
 };
 
