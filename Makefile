@@ -8,6 +8,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
 SECONDS ?= 1800
 SEED ?= 1000000
+TRIALS ?= 2000
 
 .PHONY: help setup build demo test bench bench-vgpu bench-timing lint format fuzz differential install clean
 
@@ -40,7 +41,7 @@ bench-vgpu: setup
 bench-timing: setup
 	@cmake --preset $(PRESET) -DKERNEVO_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset $(PRESET) --parallel $(JOBS) --target bench_timing
-	@bench/timing/run.py $(BUILD) $(if $(RECORDED),--recorded $(RECORDED))
+	@bench/timing/run.py $(BUILD) --trials $(TRIALS) $(if $(RECORDED),--recorded $(RECORDED))
 
 lint:
 	@scripts/setup.sh build lint
