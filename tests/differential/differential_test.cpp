@@ -84,5 +84,20 @@ TEST(Comparison, SeesOneWrongInstruction) {
   EXPECT_NE(result.difference->find("'out'"), std::string::npos) << *result.difference;
 }
 
+// A constant that the code generator finds out late: LLVM 19 made it anything, with AVX-512.
+TEST(Comparison, HighHalfOfAProductWithOne) {
+  for (std::uint64_t seed = 3; seed < 5; ++seed) { // thorough and quick code
+    RandomProgram program = random_program(seed);
+    program.kernel.first.clear();
+    Piece multiply;
+    multiply.head = {"mul.hi.u32 %r0, %tid_, 1;", "mul.hi.s32 %r1, %r5, 1;",
+                     "mad.hi.u32 %r2, %r6, 1, %r3;", "mul24.hi.u32 %r4, %r7, 1;"};
+    program.kernel.first.push_back(multiply);
+    const Comparison result = compare_tiers(program, program.text());
+    EXPECT_FALSE(result.refused) << *result.refused;
+    EXPECT_FALSE(result.difference) << *result.difference;
+  }
+}
+
 } // namespace
 } // namespace kernevo::test

@@ -15,7 +15,7 @@ namespace kernevo::jit {
 inline constexpr const char* kKernelSymbol = "kernel";
 
 // One external function, i32 kernel(ptr context, i32 entry), and declarations of what it uses of
-// the runtime library. Registers are stack slots: mem2reg must run before anything else.
+// the runtime library. Registers are stack slots: sroa must run before anything else.
 std::unique_ptr<llvm::Module> emit(llvm::LLVMContext& context, const vgpu::CompileJob& job,
                                    const Plan& plan);
 

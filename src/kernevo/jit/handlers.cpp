@@ -2,6 +2,7 @@
 #include "kernevo/jit/emitter.h"
 #include "kernevo/vgpu/semantics/warp_exchange.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace kernevo::jit {
@@ -14,7 +15,7 @@ using ptx::Type;
 
 llvm::AllocaInst* Emitter::stack(llvm::Type* type, const char* name) {
   auto* slot = prologue_.CreateAlloca(type, nullptr, name);
-  slot->setAlignment(llvm::Align(64));
+  slot->setAlignment(std::max(llvm::Align(64), slot->getAlign())); // as loads of it assume
   return slot;
 }
 

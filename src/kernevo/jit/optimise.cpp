@@ -12,8 +12,8 @@
 #include <llvm/Transforms/Scalar/InstSimplifyPass.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
-#include <llvm/Transforms/Utils/Mem2Reg.h>
 
 namespace kernevo::jit {
 namespace {
@@ -65,7 +65,9 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool thorough,
 
   on_module("inline", llvm::AlwaysInlinerPass(/*InsertLifetime=*/false));
   on_module("globaldce", llvm::GlobalDCEPass());
-  on_kernel("mem2reg", llvm::PromotePass());
+  // Operands of inlined library functions become values here, too. They must: where the code
+  // generator of LLVM 19 first sees a constant through memory, it gets mul.hi by one wrong.
+  on_kernel("sroa", llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   on_kernel("simplifycfg", llvm::SimplifyCFGPass());
   on_kernel("early-cse", llvm::EarlyCSEPass(/*UseMemorySSA=*/thorough));
   if (thorough) {

@@ -79,7 +79,7 @@ TEST_F(CompileTest, passes_come_in_order) {
     names.push_back(pass.name);
   std::size_t last = 0;
   for (const char* name :
-       {"flow", "liveness", "shapes", "plan", "emit", "runtime", "mem2reg", "codegen", "link"}) {
+       {"flow", "liveness", "shapes", "plan", "emit", "runtime", "sroa", "codegen", "link"}) {
     const auto at = std::find(names.begin(), names.end(), name);
     ASSERT_NE(at, names.end()) << name;
     const auto index = static_cast<std::size_t>(at - names.begin());

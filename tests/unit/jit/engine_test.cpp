@@ -131,19 +131,19 @@ TEST_F(EngineTest, every_pass_has_a_name_a_time_and_a_dump) {
     names.push_back(pass.name);
     EXPECT_GE(pass.seconds, 0);
   }
-  EXPECT_THAT(names, testing::IsSupersetOf({"mem2reg", "early-cse", "dce", "codegen"}));
+  EXPECT_THAT(names, testing::IsSupersetOf({"sroa", "early-cse", "dce", "codegen"}));
   std::map<std::string, std::string> dumps(report.dumps.begin(), report.dumps.end());
   EXPECT_THAT(dumps["inline"], HasSubstr("alloca"));
-  EXPECT_THAT(dumps["mem2reg"], testing::Not(HasSubstr("alloca")));
+  EXPECT_THAT(dumps["sroa"], testing::Not(HasSubstr("alloca")));
   EXPECT_THAT(dumps["codegen"], HasSubstr("kernel:")); // assembly
 }
 
 TEST_F(EngineTest, only_wanted_dumps_are_made) {
   vgpu::CompileReport report;
-  report.dump = {"mem2reg"};
+  report.dump = {"sroa"};
   ASSERT_TRUE(object_of(kLanes, &report));
   ASSERT_EQ(report.dumps.size(), 1U);
-  EXPECT_EQ(report.dumps[0].first, "mem2reg");
+  EXPECT_EQ(report.dumps[0].first, "sroa");
 }
 
 TEST_F(EngineTest, refuses_a_frame_that_would_overrun_the_stack) {
