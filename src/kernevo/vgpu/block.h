@@ -78,6 +78,14 @@ struct WarpState : Warp {
   Frame* current = nullptr; // the frame of `frame`
   Frame* entry = nullptr;
   std::vector<Split> splits;
+  std::uint64_t executed = 0; // instructions since its start, the clock of its scheduler
+  bool spinning = false;      // its last slice was spent in a loop of strong accesses
+  // Loops of strong accesses wait for somebody. After the first such access the warp is watched; it
+  // polls if there are more of them in a while.
+  bool strong_access = false; // since its scheduler last looked
+  bool watched = false;
+  std::uint64_t watched_until = 0;
+
   std::vector<std::unique_ptr<Frame>> frames; // in use; released ones move to spare
   std::vector<std::unique_ptr<Frame>> spare;
   // Local memory, lane after lane.
@@ -87,14 +95,6 @@ struct WarpState : Warp {
   // barrier.cluster: lanes that arrived in the phase in progress, and those yet to wait for theirs.
   LaneMask cluster_arrived = 0;
   LaneMask cluster_unwaited = 0;
-  std::uint64_t executed = 0; // instructions since its start, the clock of its scheduler
-  bool spinning = false;      // its last slice was spent in a loop of strong accesses
-  // Loops of strong accesses wait for somebody. After the first such access the warp is watched; it
-  // polls if there are more of them in a while.
-  bool strong_access = false; // since its scheduler last looked
-  bool watched = false;
-  std::uint64_t watched_until = 0;
-
   void note_strong_access() {
     strong_access = true;
     if (!watched)

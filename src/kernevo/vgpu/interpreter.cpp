@@ -21,8 +21,6 @@ namespace {
 
 // A warp that met a strong access polls if it meets another within this many instructions.
 constexpr std::uint64_t kWatch = 1024;
-// A split that waits this long for others gets a turn: they may wait for it with plain loads.
-constexpr std::uint64_t kFairShare = 1U << 20U;
 // How long others run before a split that span is tried again.
 constexpr std::uint64_t kDeferral = 1024;
 constexpr std::size_t kNoSplit = ~std::size_t{0};
@@ -61,6 +59,31 @@ bool runs_before(const Split& a, const Split& b) {
 std::uint64_t Runner::run() {
   const std::uint64_t start = warp_.executed;
   warp_.spinning = false;
+  if (!is_parked() || resume_parked())
+    run_splits();
+  const std::uint64_t executed = warp_.executed - start;
+  warp_.block->warp_instructions += executed;
+  warp_.block->thread_instructions += threads_;
+  warp_.block->clock += executed;
+  return executed - vain_;
+}
+
+bool Runner::resume_parked() {
+  Split& split = warp_.splits.front();
+  if (split.state != SplitState::ready)
+    return false; // the barrier has not opened
+  set_deadline(0);
+  warp_.current = split.frame;
+  warp_.frame = split.frame->registers;
+  settle(split, resume_compiled(warp_));
+  if (warp_.faulted || is_parked())
+    return false;
+  if (look_due_)
+    look(0);
+  return !yielded_;
+}
+
+void Runner::run_splits() {
   while (!warp_.faulted && !yielded_) {
     const std::size_t index = pick();
     if (index == kNoSplit)
@@ -74,11 +97,6 @@ std::uint64_t Runner::run() {
     if (tier_ != nullptr)
       warp_.block->interpreted[function].at(full ? 1 : 0) += warp_.executed - compiled_ - before;
   }
-  const std::uint64_t executed = warp_.executed - start;
-  warp_.block->warp_instructions += executed;
-  warp_.block->thread_instructions += threads_;
-  warp_.block->clock += executed;
-  return executed - vain_;
 }
 
 std::size_t Runner::pick() {
@@ -100,20 +118,6 @@ std::size_t Runner::pick() {
       split.deferred = false;
   }
   return kNoSplit;
-}
-
-void Runner::set_deadline(std::size_t index) {
-  std::uint64_t deadline = turn_end_;
-  if (warp_.watched)
-    deadline = std::min(deadline, warp_.watched_until);
-  else if (warp_.strong_access)
-    deadline = 0;
-  if (warp_.splits.size() > 1)
-    for (std::size_t i = 0; i < warp_.splits.size(); ++i)
-      if (const Split& other = warp_.splits[i]; i != index && other.state == SplitState::ready)
-        deadline = std::min(deadline,
-                            other.deferred ? other.deferred_until : other.idle_since + kFairShare);
-  warp_.deadline = deadline;
 }
 
 void Runner::look(std::size_t index) {
@@ -207,15 +211,6 @@ bool Runner::run_in_compiled(std::size_t index, const CompiledFunction& compiled
   return true;
 }
 
-void Runner::settle(Split& split, const CompiledOutcome& outcome) {
-  if (!outcome.parked)
-    split.pc = outcome.pc;
-  split.idle_since = warp_.executed += outcome.executed;
-  compiled_ += outcome.executed;
-  threads_ += outcome.threads;
-  look_due_ = outcome.look_due;
-}
-
 const CompiledFunction* Runner::compiled_for(const Split& split) const {
   if (tier_ == nullptr)
     return nullptr;
@@ -224,16 +219,8 @@ const CompiledFunction* Runner::compiled_for(const Split& split) const {
 }
 
 bool Runner::execute(std::size_t index) {
-  bool moved = true; // since compiled code last ran: where it leaves, the interpreter goes on
+  bool moved = std::exchange(moved_, true);
   look_due_ = false;
-  if (is_parked()) {
-    warp_.current = warp_.splits[index].frame;
-    warp_.frame = warp_.current->registers;
-    settle(warp_.splits[index], resume_compiled(warp_));
-    if (must_stop())
-      return look_due_;
-    moved = false;
-  }
   const Split start = warp_.splits[index];
   Frame* const frame = start.frame;
   warp_.current = frame;
@@ -267,6 +254,7 @@ bool Runner::execute(std::size_t index) {
       save();
       moved = false;
       if (run_in_compiled(index, *compiled, compiled->entry_at[pc], limit)) {
+        moved_ = true;
         if (must_stop())
           return look_due_;
         pc = warp_.splits[index].pc;

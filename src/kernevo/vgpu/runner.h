@@ -6,6 +6,7 @@
 #include "kernevo/vgpu/control.h"
 #include "kernevo/vgpu/launch.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,10 +21,29 @@ public:
   std::uint64_t run();
 
 private:
+  // A split that waits this long for others gets a turn: they may wait for it with plain loads.
+  static constexpr std::uint64_t kFairShare = 1U << 20U;
+
+  // Goes on with compiled code that stood at a barrier. True when there is more to do in this turn.
+  bool resume_parked();
+  void run_splits();
+
   // Scheduling.
   std::size_t pick();
   // When to look at the warp while this split runs.
-  void set_deadline(std::size_t index);
+  void set_deadline(std::size_t index) {
+    std::uint64_t deadline = turn_end_;
+    if (warp_.watched)
+      deadline = std::min(deadline, warp_.watched_until);
+    else if (warp_.strong_access)
+      deadline = 0;
+    if (warp_.splits.size() > 1)
+      for (std::size_t i = 0; i < warp_.splits.size(); ++i)
+        if (const Split& other = warp_.splits[i]; i != index && other.state == SplitState::ready)
+          deadline = std::min(deadline, other.deferred ? other.deferred_until
+                                                       : other.idle_since + kFairShare);
+    warp_.deadline = deadline;
+  }
   // The deadline has passed and the split is where a look may be taken.
   void look(std::size_t index);
   void defer(std::size_t index);
@@ -37,7 +57,17 @@ private:
   // Lets compiled code run the split from an entry; false when nothing happened.
   bool run_in_compiled(std::size_t index, const CompiledFunction& compiled, std::uint32_t entry,
                        std::uint32_t limit);
-  void settle(Split& split, const CompiledOutcome& outcome);
+  void settle(Split& split, const CompiledOutcome& outcome) {
+    warp_.executed += outcome.executed;
+    if (!outcome.parked) { // by all lanes: nobody waits for it
+      split.pc = outcome.pc;
+      split.idle_since = warp_.executed;
+    }
+    compiled_ += outcome.executed;
+    threads_ += outcome.threads;
+    look_due_ = outcome.look_due;
+    moved_ = false;
+  }
   bool is_parked() const { return warp_.activation != nullptr && warp_.activation->parked; }
   // Compiled code has run: must its split be looked at, or can it not go on?
   bool must_stop() const { return warp_.faulted || is_parked() || look_due_; }
@@ -75,6 +105,7 @@ private:
   std::uint64_t threads_ = 0;
   std::uint64_t vain_ = 0;
   bool look_due_ = false; // compiled code left for it
+  bool moved_ = true;     // since compiled code last ran: where it leaves, the interpreter goes on
   bool yielded_ = false;
 };
 
