@@ -129,6 +129,9 @@ private:
                          bool global) const;
   void load_light(const ptx::Instruction& at, const Address& address, Value* host, unsigned size);
   void store_light(const ptx::Instruction& at, const Address& address, Value* host, unsigned size);
+  bool is_lane_access(const ptx::Instruction& at) const;
+  Value* access_lanes(const ptx::Instruction& at, Value* base, Value* room, Value* host);
+  void emit_lane_access(const ptx::Instruction& at, std::uint32_t instruction);
   void emit_light_shuffle(const ptx::Instruction& at, const std::vector<int>& pick);
 
   // arithmetic.cpp

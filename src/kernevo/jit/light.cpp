@@ -43,6 +43,12 @@ std::string compared_type(const Instruction& at) {
   return fmt::format("{}{}", natural ? 'u' : 's', ptx::bits_of(type));
 }
 
+const Operand& address_operand(const Instruction& at) {
+  return *std::find_if(at.operands.begin(), at.operands.end(), [](const Operand& operand) {
+    return operand.kind == Operand::Kind::address;
+  });
+}
+
 bool is_number(Mod mod) {
   return mod == Mod::equ || mod == Mod::neu || mod == Mod::ltu || mod == Mod::leu ||
          mod == Mod::gtu || mod == Mod::geu || mod == Mod::num || mod == Mod::nan;
@@ -286,19 +292,26 @@ Value* Emitter::expanded_addresses(const Address& address) {
 // handler's business.
 void Emitter::emit_light_memory(const Instruction& at, std::uint32_t instruction) {
   if (plan_.check_of[instruction] == kNone) {
-    emit_handler(instruction);
+    if (is_lane_access(at))
+      emit_lane_access(at, instruction);
+    else
+      emit_handler(instruction);
     return;
   }
   const AccessCheck& check = plan_.checks[plan_.check_of[instruction]];
-  const auto place = std::find_if(at.operands.begin(), at.operands.end(), [](const Operand& o) {
-    return o.kind == Operand::Kind::address;
-  });
-  Address address = address_of(*place, check.size);
+  Address address = address_of(address_operand(at), check.size);
   Value* hit = at.space == ptx::Space::shared ? nullptr : hit_of(instruction);
   if (check.instruction == instruction)
     emit_check(check, address, hit);
   if (!is_plain_transfer(at, address, check.size, hit != nullptr)) {
-    emit_handler(instruction);
+    if (!is_lane_access(at)) {
+      emit_handler(instruction);
+      return;
+    }
+    // The check has seen to it that every lane is inside.
+    access_lanes(at, i64(0), i64(~std::uint64_t{0}), hit == nullptr ? shared_ : nullptr);
+    if (at.opcode == Opcode::st && hit != nullptr)
+      mark_stored(hit, address, check.size);
     return;
   }
   if (job_.counting && hit != nullptr)
@@ -311,6 +324,87 @@ void Emitter::emit_light_memory(const Instruction& at, std::uint32_t instruction
   store_light(at, address, host, check.size);
   if (hit != nullptr)
     mark_stored(hit, address, check.size);
+}
+
+// One value for each lane, somewhere.
+bool Emitter::is_lane_access(const Instruction& at) const {
+  const auto data = data_operands(at);
+  const bool global = at.space != ptx::Space::shared;
+  return job_.full && guard_mask_ == nullptr && !(job_.counting && global) && data.size() == 1 &&
+         data.front()->kind == Operand::Kind::reg && ptx::bytes_of(at.type()) >= 2 &&
+         ptx::bytes_of(at.type()) == ptx::bytes_of(source_.registers[data.front()->reg].type) &&
+         address_operand(at).elements.front().kind == Operand::Kind::reg;
+}
+
+// Loads or stores lane by lane; says whether every lane was inside, nothing has happened otherwise.
+Value* Emitter::access_lanes(const Instruction& at, Value* base, Value* room, Value* host) {
+  const Operand& place = address_operand(at);
+  const ptx::RegisterId from = place.elements.front().reg;
+  const ptx::RegisterId data = data_operands(at).front()->reg;
+  store_for_handler(from);
+  if (at.opcode == Opcode::st)
+    store_for_handler(data);
+  const Operands arguments = {in_frame(code_.register_slots[data]),
+                              in_frame(code_.register_slots[from]),
+                              i64(static_cast<std::uint64_t>(place.offset)),
+                              base,
+                              room,
+                              host == nullptr ? i64(0) : b_.CreatePtrToInt(host, b_.getInt64Ty())};
+  std::vector<llvm::Type*> types;
+  for (const Value* argument : arguments)
+    types.push_back(argument->getType());
+  const std::string name =
+      fmt::format("kv_{}{}_{}", at.opcode == Opcode::ld ? "gather" : "scatter",
+                  8 * ptx::bytes_of(source_.registers[from].type), ptx::bits_of(at.type()));
+  Value* inside = b_.CreateCall(
+      module_->getOrInsertFunction(name, llvm::FunctionType::get(b_.getInt32Ty(), types, false)),
+      arguments);
+  if (at.opcode == Opcode::ld)
+    reload_from_handler(data);
+  return b_.CreateICmpNE(inside, i32(0));
+}
+
+void Emitter::emit_lane_access(const Instruction& at, std::uint32_t instruction) {
+  const Operand& place = address_operand(at);
+  const ptx::RegisterId from = place.elements.front().reg;
+  const auto size = static_cast<unsigned>(ptx::bytes_of(at.type()));
+  const bool shared = at.space == ptx::Space::shared;
+  Value* hit = shared ? nullptr : hit_of(instruction);
+  auto part = [&](std::size_t offset) {
+    return b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt8Ty(), hit, offset));
+  };
+  llvm::BasicBlock* done = new_block("done");
+  llvm::BasicBlock* slow = new_block("slow");
+  // Where flags say what was written, the handler sets them.
+  if (!shared && at.opcode == Opcode::st) {
+    llvm::BasicBlock* fast = new_block("fast");
+    b_.CreateCondBr(b_.CreateICmpEQ(part(offsetof(vgpu::MemoryHit, written)), i64(0)), fast, slow);
+    b_.SetInsertPoint(fast);
+    certain_ = false;
+  }
+  Value* inside = shared ? access_lanes(at, i64(0), shared_room(size, size), shared_)
+                         : access_lanes(at, part(offsetof(vgpu::MemoryHit, base)),
+                                        part(offsetof(vgpu::MemoryHit, room)), nullptr);
+  b_.CreateCondBr(inside, done, slow);
+  b_.SetInsertPoint(slow);
+  certain_ = false;
+  if (!shared) {
+    // The next time round this is the place the access hit last.
+    store_for_handler(from);
+    const bool wide = ptx::bytes_of(source_.registers[from].type) == 8;
+    Address address;
+    address.straight = true;
+    Value* first = b_.CreateLoad(wide ? b_.getInt64Ty() : b_.getInt32Ty(),
+                                 in_frame(code_.register_slots[from]));
+    first = b_.CreateAdd(
+        first, llvm::ConstantInt::get(first->getType(), static_cast<std::uint64_t>(place.offset)));
+    address.bases.push_back(b_.CreateZExt(first, b_.getInt64Ty()));
+    call_find(hit, address, size, size, at.opcode == Opcode::st);
+  }
+  call_handlers(instruction);
+  certain_ = true;
+  b_.CreateBr(done);
+  b_.SetInsertPoint(done);
 }
 
 bool Emitter::is_plain_transfer(const Instruction& at, const Address& address, unsigned size,

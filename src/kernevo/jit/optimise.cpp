@@ -9,7 +9,6 @@
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/DCE.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
-#include <llvm/Transforms/Scalar/InstSimplifyPass.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/SROA.h>
@@ -36,7 +35,7 @@ struct Managers {
 
 } // namespace
 
-void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool thorough, PassLog& log) {
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, PassLog& log) {
   Managers managers(machine);
   const auto dump = [&](const char* name) {
     if (!log.wants_dump(name))
@@ -69,14 +68,10 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool thorough,
   // generator of LLVM 19 first sees a constant through memory, it gets mul.hi by one wrong.
   on_kernel("sroa", llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   on_kernel("simplifycfg", llvm::SimplifyCFGPass());
-  on_kernel("early-cse", llvm::EarlyCSEPass(/*UseMemorySSA=*/thorough));
-  if (thorough) {
-    on_kernel("instcombine", llvm::InstCombinePass());
-    on_kernel("licm", llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
-                                                            /*UseMemorySSA=*/true));
-  } else {
-    on_kernel("instsimplify", llvm::InstSimplifyPass());
-  }
+  on_kernel("early-cse", llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  on_kernel("instcombine", llvm::InstCombinePass());
+  on_kernel("licm", llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()),
+                                                          /*UseMemorySSA=*/true));
   on_kernel("dce", llvm::DCEPass());
 }
 

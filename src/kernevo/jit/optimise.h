@@ -9,7 +9,6 @@
 
 namespace kernevo::jit {
 
-// `thorough` adds the passes that only a long launch pays for.
-void optimise(llvm::Module& module, llvm::TargetMachine& machine, bool thorough, PassLog& log);
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, PassLog& log);
 
 } // namespace kernevo::jit

@@ -14,8 +14,8 @@
 namespace kernevo::vgpu {
 namespace {
 
-// A quick compilation takes 15 to 40 ms, and its code saves 8 to 20 ns per warp instruction.
-constexpr std::uint64_t kPays = 3'000'000;
+// A quick compilation takes 3 to 6 ms, and its code saves 3 to 9 ns per warp instruction.
+constexpr std::uint64_t kPays = 1'000'000;
 // A thorough one takes 40 to 120 ms, and its code saves 2 to 4 ns more.
 constexpr std::uint64_t kPaysToOptimise = 40'000'000;
 // A guess from fewer instructions than this is worth nothing.

@@ -73,6 +73,7 @@ TEST_F(CompileTest, code_has_a_way_in_and_a_way_out) {
 }
 
 TEST_F(CompileTest, passes_come_in_order) {
+  job_.optimise = true;
   compile();
   std::vector<std::string> names;
   for (const vgpu::PassTime& pass : report_.passes)
@@ -85,6 +86,33 @@ TEST_F(CompileTest, passes_come_in_order) {
     const auto index = static_cast<std::size_t>(at - names.begin());
     EXPECT_GE(index, last) << name;
     last = index;
+  }
+}
+
+TEST_F(CompileTest, quick_code_is_calls_and_no_vectors) {
+  report_.dump = {"emit"};
+  ASSERT_TRUE(compiler_->compile(job_, &report_));
+  std::vector<std::string> names;
+  for (const vgpu::PassTime& pass : report_.passes)
+    names.push_back(pass.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"flow", "liveness", "shapes", "plan", "emit",
+                                             "codegen", "link"}));
+  ASSERT_EQ(report_.dumps.size(), 1U);
+  const std::string& text = report_.dumps.front().second;
+  EXPECT_NE(text.find("call void @kv_add_rn_f32_x32"), std::string::npos);
+  EXPECT_EQ(text.find("<32 x"), std::string::npos);
+}
+
+TEST_F(CompileTest, huge_kernels_get_quick_code) {
+  std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry big() {\n"
+                     ".reg .f32 %f<9>;\n.reg .u32 %r;\nmov.u32 %r, %laneid;\n"
+                     "cvt.rn.f32.u32 %f1, %r;\n";
+  for (int i = 0; i < 20'000; ++i)
+    text += "fma.rn.f32 %f1, %f1, %f1, %f1;\n";
+  job_.program = *vgpu::load_program(text + "ret;\n}\n", "big.ptx");
+  for (const bool full : {true, false}) {
+    job_.full = full;
+    EXPECT_TRUE(compile());
   }
 }
 

@@ -37,7 +37,8 @@ Result<std::string> object_of(const std::string& ir, vgpu::CompileReport* report
   set_host(*module, host, *machine);
   KERNEVO_CHECK(link_runtime(*module, host.runtime_level));
   set_host(*module, host, *machine);
-  optimise(*module, *machine, thorough, log);
+  if (thorough)
+    optimise(*module, *machine, log);
   return make_object(*module, *machine, log);
 }
 

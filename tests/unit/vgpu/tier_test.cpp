@@ -104,7 +104,7 @@ TEST_F(TierTest, the_compiled_tier_has_its_code_before_the_launch) {
 TEST_F(TierTest, short_launches_compile_nothing) {
   TierHandle handle(launch());
   for (int i = 0; i < 20; ++i)
-    handle.interpreted(0, true, 100'000);
+    handle.interpreted(0, true, 20'000);
   EXPECT_TRUE(compiler_.jobs.empty());
 }
 
@@ -150,7 +150,7 @@ TEST_F(TierTest, blocks_that_are_done_count_less) {
   TierHandle handle(launch(Tier::automatic, 1000));
   for (int i = 0; i < 990; ++i)
     handle.block_done();
-  handle.interpreted(0, true, 2'000'000);
+  handle.interpreted(0, true, 500'000);
   EXPECT_TRUE(compiler_.jobs.empty());
 }
 

@@ -4,6 +4,7 @@
 #include "kernevo/vgpu/semantics/compare.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -88,6 +89,55 @@ template <int Count, class T> void join(T* to, const std::array<const T*, Count>
   std::memcpy(to, all, sizeof all);
 }
 
+// Where accesses may start: the first `room` multiples of their size from `base`; `host` is added
+// to an address.
+struct Range {
+  std::uint64_t base;
+  std::uint64_t room;
+  std::uint64_t host;
+};
+
+// Are all lanes' accesses inside? Turning the distance right by the size's bits makes a misaligned
+// one huge.
+template <class T, class A>
+bool locate(const A* addresses, std::uint64_t offset, const Range& range,
+            std::uint64_t (&at)[kLanes]) {
+  constexpr int shift = std::countr_zero(sizeof(T));
+  bool outside = false;
+  for (int i = 0; i < kLanes; ++i) {
+    const std::uint64_t address = static_cast<A>(addresses[i] + static_cast<A>(offset));
+    const std::uint64_t distance = address - range.base;
+    outside |= (distance >> shift | distance << (64 - shift)) >= range.room;
+    at[i] = range.host + address;
+  }
+  return !outside;
+}
+
+template <class T, class A>
+Mask gather(T* d, const A* addresses, std::uint64_t offset, const Range& range) {
+  std::uint64_t at[kLanes];
+  if (!locate<T>(addresses, offset, range, at))
+    return 0;
+  T all[kLanes];
+  for (int i = 0; i < kLanes; ++i)
+    all[i] = *reinterpret_cast<const T*>(at[i]);
+  std::memcpy(d, all, sizeof all);
+  return 1;
+}
+
+// In the order of the lanes: of several to one place the last is what stays.
+template <class T, class A>
+Mask scatter(const T* a, const A* addresses, std::uint64_t offset, const Range& range) {
+  std::uint64_t at[kLanes];
+  if (!locate<T>(addresses, offset, range, at))
+    return 0;
+  T all[kLanes];
+  std::memcpy(all, a, sizeof all);
+  for (int i = 0; i < kLanes; ++i)
+    *reinterpret_cast<T*>(at[i]) = all[i];
+  return 1;
+}
+
 template <sem::Comparison C, class T> Mask compare(const T* a, const T* b) {
   const Vector<T> x = load(a);
   const Vector<T> y = load(b);
@@ -133,7 +183,18 @@ KERNEVO_SIZE(16)
 KERNEVO_SIZE(32)
 KERNEVO_SIZE(64)
 
+#define KERNEVO_ACCESS(width, bits)                                                                \
+  extern "C" [[gnu::flatten]] Mask kv_gather##width##_##bits(                                      \
+      u##bits* d, const u##width* addresses, u64 offset, u64 base, u64 room, u64 host) {           \
+    return gather(d, addresses, offset, {base, room, host});                                       \
+  }                                                                                                \
+  extern "C" [[gnu::flatten]] Mask kv_scatter##width##_##bits(                                     \
+      const u##bits* a, const u##width* addresses, u64 offset, u64 base, u64 room, u64 host) {     \
+    return scatter(a, addresses, offset, {base, room, host});                                      \
+  }
 #define KERNEVO_WORD(bits)                                                                         \
+  KERNEVO_ACCESS(32, bits)                                                                         \
+  KERNEVO_ACCESS(64, bits)                                                                         \
   KERNEVO_FUNCTION kv_selp_##bits(u##bits* d, const u##bits* a, const u##bits* b,                  \
                                   const Mask* choice) {                                            \
     select(d, a, b, choice);                                                                       \
