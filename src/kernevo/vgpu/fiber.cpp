@@ -1,9 +1,11 @@
 #include "kernevo/vgpu/fiber.h"
 
 #include <boost/context/detail/fcontext.hpp>
+#include <mutex>
 #include <new>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <vector>
 
 namespace kernevo::vgpu {
 namespace {
@@ -36,20 +38,60 @@ struct Fiber::State {
   }
 };
 
+namespace {
+
+// Stacks of fibers that are gone, for those to come: a launch of a few blocks would spend more time
+// mapping stacks than running on them.
+class SpareStacks {
+public:
+  static SpareStacks& instance() {
+    static auto* stacks = new SpareStacks; // NOLINT: outlives every thread
+    return *stacks;
+  }
+
+  std::byte* take() {
+    const std::lock_guard lock(mutex_);
+    if (stacks_.empty())
+      return nullptr;
+    std::byte* const stack = stacks_.back();
+    stacks_.pop_back();
+    return stack;
+  }
+  // False when there are enough.
+  bool keep(std::byte* stack) {
+    const std::lock_guard lock(mutex_);
+    if (stacks_.size() >= kMost)
+      return false;
+    stacks_.push_back(stack);
+    return true;
+  }
+
+private:
+  static constexpr std::size_t kMost = 256;
+  std::mutex mutex_;
+  std::vector<std::byte*> stacks_;
+};
+
+} // namespace
+
 Fiber::Fiber() : state_(std::make_unique<State>()) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   state_->bytes = kStackBytes + page;
-  void* memory = mmap(nullptr, state_->bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED)
-    throw std::bad_alloc();
-  state_->stack = static_cast<std::byte*>(memory);
-  mprotect(memory, page, PROT_NONE); // an overflow must fault, not run on
+  state_->stack = SpareStacks::instance().take();
+  if (state_->stack == nullptr) {
+    void* memory = mmap(nullptr, state_->bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (memory == MAP_FAILED)
+      throw std::bad_alloc();
+    state_->stack = static_cast<std::byte*>(memory);
+    mprotect(memory, page, PROT_NONE); // an overflow must fault, not run on
+  }
   state_->inside = context::make_fcontext(state_->stack + state_->bytes, kStackBytes, &State::loop);
 }
 
 Fiber::~Fiber() {
-  munmap(state_->stack, state_->bytes);
+  if (!SpareStacks::instance().keep(state_->stack))
+    munmap(state_->stack, state_->bytes);
 }
 
 bool Fiber::run(Body body, void* argument) {
