@@ -35,6 +35,9 @@ struct TierUnit {
   std::map<ptx::RegisterId, std::uint32_t> refutations;
   std::string problem;
   std::vector<std::atomic<const CompiledFunction*>*> listeners;
+  // By launches that have ended: warp instructions interpreted, and (of a kernel) compiled.
+  std::uint64_t interpreted = 0;
+  std::uint64_t compiled = 0;
 
   const CompiledFunction* code() const {
     return versions.empty() ? nullptr : versions.back().get();
@@ -270,6 +273,9 @@ TierHandle::TierHandle(Launch launch)
     Slot& slot = slots_[key.function];
     auto& code = key.full ? slot.full : slot.partial;
     (key.full ? slot.asked_full : slot.asked_partial) = unit.state != TierUnit::State::idle;
+    (key.full ? slot.before_full : slot.before_partial) = unit.interpreted;
+    if (key.function == launch_.kernel)
+      compiled_before_ += unit.compiled;
     unit.listeners.push_back(&code);
     code.store(unit.code(), std::memory_order_release);
   });
@@ -282,6 +288,17 @@ TierHandle::~TierHandle() {
   const std::lock_guard lock(service.mutex);
   const Slot* first = slots_.get();
   const Slot* last = first + launch_.program->codes.size();
+  for (std::uint32_t function = 0; function < launch_.program->codes.size(); ++function)
+    for (const bool full : {true, false}) {
+      const Slot& slot = slots_[function];
+      const std::uint64_t interpreted = full ? slot.interpreted_full : slot.interpreted_partial;
+      const std::uint64_t compiled = full && function == launch_.kernel ? compiled_.load() : 0;
+      if (interpreted + compiled == 0)
+        continue;
+      TierUnit& unit = service.unit(launch_, function, full);
+      unit.interpreted += interpreted;
+      unit.compiled += compiled;
+    }
   service.each(launch_.program->id, [&](const UnitKey&, TierUnit& unit) {
     std::erase_if(unit.listeners, [&](const std::atomic<const CompiledFunction*>* listener) {
       const auto* at = reinterpret_cast<const std::byte*>(listener); // NOLINT
@@ -300,9 +317,11 @@ void TierHandle::interpreted(std::uint32_t function, bool full, std::uint64_t in
   const std::uint64_t so_far = (full ? slot.interpreted_full : slot.interpreted_partial)
                                    .fetch_add(instructions, std::memory_order_relaxed) +
                                instructions;
-  if (so_far < kFirstLook)
+  const std::uint64_t before = full ? slot.before_full : slot.before_partial;
+  if (before + so_far < kFirstLook)
     return;
-  if (const std::uint64_t to_come = expected(so_far); to_come >= kPays)
+  // What launches before this one took, those after it may take again.
+  if (const std::uint64_t to_come = before + expected(so_far); to_come >= kPays)
     ask(function, full, to_come, false);
 }
 
@@ -343,7 +362,7 @@ void TierHandle::compiled(std::uint64_t instructions) {
     return;
   const std::uint64_t so_far =
       compiled_.fetch_add(instructions, std::memory_order_relaxed) + instructions;
-  if (expected(so_far) < kPaysToOptimise || improved_.exchange(true))
+  if (compiled_before_ + expected(so_far) < kPaysToOptimise || improved_.exchange(true))
     return;
   CompileService& service = CompileService::instance();
   const std::lock_guard lock(service.mutex);

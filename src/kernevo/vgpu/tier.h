@@ -29,7 +29,7 @@ public:
     analysis::LaneFacts facts;
     Tier tier = Tier::automatic;
     bool counting = false;
-    std::uint64_t blocks = 1; // that will run
+    std::uint64_t blocks = 1;       // that will run
     const void* launcher = nullptr; // the thread that launches; set by the constructor
   };
 
@@ -67,6 +67,9 @@ private:
     std::atomic<std::uint64_t> interpreted_partial = 0;
     std::atomic<bool> asked_full = false;
     std::atomic<bool> asked_partial = false;
+    // What earlier launches of the same kind interpreted: many small ones are a long one.
+    std::uint64_t before_full = 0;
+    std::uint64_t before_partial = 0;
   };
 
   void ask(std::uint32_t function, bool full, std::uint64_t to_come, bool wait);
@@ -78,6 +81,7 @@ private:
   std::unique_ptr<Slot[]> slots_; // by function
   std::atomic<std::uint64_t> done_ = 0;
   std::atomic<std::uint64_t> compiled_ = 0;
+  std::uint64_t compiled_before_ = 0; // by earlier launches
   std::atomic<bool> improved_ = false;
 };
 
