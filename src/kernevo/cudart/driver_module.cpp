@@ -4,6 +4,7 @@
 #include "kernevo/cudart/fatbin.h"
 #include "kernevo/cudart/runtime.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
@@ -278,6 +279,36 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
                                                      std::size_t shared) {
   return driver_result(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, key_of(function), threads, shared));
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function,
+                                                              int threads, std::size_t shared,
+                                                              unsigned /*flags*/) {
+  return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared);
+}
+// The block with the most threads on a multiprocessor; among equals the largest.
+CUresult cuOccupancyMaxPotentialBlockSize(int* least_grid, int* best, CUfunction function,
+                                          CUoccupancyB2DSize shared_of, std::size_t shared,
+                                          int limit) {
+  const kernevo::Gpu& gpu = Runtime::get().machine().gpu();
+  const int most =
+      limit > 0 ? std::min(limit, gpu.max_threads_per_block) : gpu.max_threads_per_block;
+  int most_resident = 0;
+  *best = *least_grid = 0;
+  for (int threads = (most + 31) / 32 * 32; threads >= 32; threads -= 32) {
+    const int block = std::min(threads, most);
+    int blocks = 0;
+    if (const CUresult error = cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, function, block, shared_of != nullptr ? shared_of(block) : shared);
+        error != CUDA_SUCCESS)
+      return error;
+    if (blocks * block > most_resident) {
+      most_resident = blocks * block;
+      *best = block;
+      *least_grid = blocks * gpu.multiprocessors;
+    }
+  }
+  return CUDA_SUCCESS;
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,

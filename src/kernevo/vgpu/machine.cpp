@@ -223,10 +223,17 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
     child.dynamic_shared = next.dynamic_shared;
     child.parameters = next.parameters;
     // One budget for all; a kernel that launches itself for ever uses it up.
-    std::uint64_t& budget = state_->options.instruction_budget;
     const std::uint64_t used = result.statistics.warp_instructions +
                                kInstructionsOfLaunch * (result.statistics.device_launches + 1);
-    budget = whole_options.instruction_budget - std::min(whole_options.instruction_budget, used);
+    if (used >= whole_options.instruction_budget) {
+      LaunchResult stopped =
+          refused(FindingKind::instruction_budget, plain_name(child.kernel),
+                  fmt::format("the instruction budget is used up after {} launches by kernels",
+                              result.statistics.device_launches));
+      result.fault = std::move(stopped.fault);
+      break;
+    }
+    state_->options.instruction_budget = whole_options.instruction_budget - used;
     LaunchResult part = launch_grid(program, child, open);
     result.fault = std::move(part.fault);
     result.printed += part.printed;
