@@ -1,15 +1,21 @@
-// cudaArray: an image in device memory, rows without gaps.
+// cudaArray and cudaMipmappedArray: images in device memory, rows without gaps.
 #pragma once
 
 #include "kernevo/vgpu/texture.h"
 
 #include <cuda_runtime_api.h>
+#include <vector>
 
 struct cudaArray {
   cudaChannelFormatDesc format;
   cudaExtent extent; // in elements, as asked for
   unsigned flags;
   kernevo::vgpu::ImageDescription image;
+};
+
+struct cudaMipmappedArray {
+  kernevo::vgpu::ImageDescription image; // of all levels, which follow each other
+  std::vector<cudaArray> levels;         // each as an array of its own, in the same memory
 };
 
 namespace kernevo::cudart {

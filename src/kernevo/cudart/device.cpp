@@ -108,6 +108,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   p->canUseHostPointerForRegisteredMem = 1;
   p->hostNativeAtomicSupported = 1;
   p->computePreemptionSupported = 1;
+  if (g.compute_capability >= 80) {
+    // As much of the level-2 cache may be set aside; hints about it change nothing here.
+    p->persistingL2CacheMaxSize = static_cast<int>(g.l2_cache.value / 4 * 3);
+    p->accessPolicyMaxWindowSize = 128 << 20U;
+  }
   p->clusterLaunch = g.compute_capability >= 90 ? 1 : 0;
   p->maxSurface1D = 32768;
   p->maxSurface2D[0] = 131072;
@@ -173,6 +178,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   case cudaDevAttrGlobalL1CacheSupported:
   case cudaDevAttrLocalL1CacheSupported:
   case cudaDevAttrAsyncEngineCount: *value = 1; break;
+  case cudaDevAttrMaxPersistingL2CacheSize: *value = p.persistingL2CacheMaxSize; break;
+  case cudaDevAttrMaxAccessPolicyWindowSize: *value = p.accessPolicyMaxWindowSize; break;
   case cudaDevAttrClusterLaunch: *value = p.clusterLaunch; break;
   case cudaDevAttrMaxPitch: *value = static_cast<int>(p.memPitch); break;
   case cudaDevAttrTexturePitchAlignment: *value = static_cast<int>(p.texturePitchAlignment); break;

@@ -3,7 +3,9 @@
 #include "kernevo/cudart/array.h"
 #include "kernevo/cudart/runtime.h"
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 
 using kernevo::cudart::array_bytes;
 using kernevo::cudart::array_pitch;
@@ -37,6 +39,11 @@ vgpu::SamplerDescription sampler_of(const cudaTextureDesc& desc) {
     sampler.address.at(i) = address_mode(desc.addressMode[i]);
   sampler.filter =
       desc.filterMode == cudaFilterModeLinear ? vgpu::FilterMode::linear : vgpu::FilterMode::point;
+  sampler.mip_filter = desc.mipmapFilterMode == cudaFilterModeLinear ? vgpu::FilterMode::linear
+                                                                     : vgpu::FilterMode::point;
+  sampler.level_bias = desc.mipmapLevelBias;
+  sampler.least_level = desc.minMipmapLevelClamp;
+  sampler.greatest_level = desc.maxMipmapLevelClamp;
   sampler.normalized = desc.normalizedCoords != 0;
   for (std::size_t i = 0; i < 4; ++i)
     sampler.border.at(i) = desc.borderColor[i];
@@ -47,6 +54,10 @@ vgpu::SamplerDescription sampler_of(const cudaTextureDesc& desc) {
 bool image_of(const cudaResourceDesc& resource, vgpu::ImageDescription& image) {
   if (resource.resType == cudaResourceTypeArray) {
     image = resource.res.array.array->image;
+    return true;
+  }
+  if (resource.resType == cudaResourceTypeMipmappedArray) {
+    image = resource.res.mipmap.mipmap->image;
     return true;
   }
   if (resource.resType == cudaResourceTypeLinear) {
@@ -68,6 +79,24 @@ bool image_of(const cudaResourceDesc& resource, vgpu::ImageDescription& image) {
     return true;
   }
   return false;
+}
+
+// A view that shows the whole resource as it is.
+bool shows_all(const cudaResourceViewDesc& view, const vgpu::ImageDescription& image) {
+  const bool size = view.width == image.width && view.height == image.height;
+  const bool parts = view.firstMipmapLevel == 0 && view.firstLayer == 0 &&
+                     view.lastMipmapLevel + 1 >= image.levels;
+  return size && parts;
+}
+
+// What texture objects were made of, for those who ask.
+struct Described {
+  cudaResourceDesc resource{};
+  cudaTextureDesc texture{};
+};
+std::map<std::uint64_t, Described>& described() {
+  static std::map<std::uint64_t, Described> all;
+  return all;
 }
 
 cudaError_t make_array(cudaArray_t* array, const cudaChannelFormatDesc* desc, cudaExtent extent,
@@ -134,6 +163,60 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
   delete array;
   return cudaSuccess;
 }
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array, const cudaChannelFormatDesc* desc,
+                                     cudaExtent extent, unsigned levels, unsigned flags) {
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.mutex);
+  auto made = std::make_unique<cudaMipmappedArray>();
+  vgpu::ImageDescription& image = made->image;
+  image.format = format_of(*desc);
+  image.width = static_cast<std::uint32_t>(extent.width);
+  image.height = static_cast<std::uint32_t>(extent.height);
+  image.cubemap = (flags & cudaArrayCubemap) != 0;
+  const auto depth = static_cast<std::uint32_t>(extent.depth);
+  (image.cubemap || (flags & cudaArrayLayered) != 0 ? image.layers : image.depth) = depth;
+  std::uint32_t most = 1;
+  while ((std::max({image.width, image.height, image.depth}) >> most) != 0)
+    ++most;
+  image.levels = std::clamp(levels, 1U, most);
+  const auto storage = runtime.machine().allocate(vgpu::image_bytes(image), "cudaMipmappedArray");
+  if (!storage)
+    return runtime.set_error(cudaErrorMemoryAllocation);
+  image.memory = *storage;
+  for (std::uint32_t level = 0; level < image.levels; ++level) {
+    cudaArray one{*desc, extent, flags, image};
+    auto shrink = [&](std::uint32_t& now, std::size_t& asked) {
+      if (now != 0)
+        now = vgpu::level_extent(now, level);
+      asked = now;
+    };
+    shrink(one.image.width, one.extent.width);
+    shrink(one.image.height, one.extent.height);
+    if (image.layers == 0)
+      shrink(one.image.depth, one.extent.depth);
+    one.image.levels = 1;
+    one.image.memory = image.memory + vgpu::level_offset(image, level);
+    made->levels.push_back(one);
+  }
+  *array = made.release();
+  return cudaSuccess;
+}
+cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* level, cudaMipmappedArray_const_t array,
+                                       unsigned number) {
+  if (number >= array->levels.size())
+    return Runtime::get().set_error(cudaErrorInvalidValue);
+  *level = const_cast<cudaArray_t>(&array->levels[number]); // NOLINT
+  return cudaSuccess;
+}
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array) {
+  if (array == nullptr)
+    return cudaSuccess;
+  Runtime& runtime = Runtime::get();
+  const std::lock_guard lock(runtime.mutex);
+  runtime.machine().free(array->image.memory);
+  delete array;
+  return cudaSuccess;
+}
 cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* desc, cudaExtent* extent, unsigned* flags,
                              cudaArray_t array) {
   if (desc != nullptr)
@@ -172,6 +255,23 @@ cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t
                                   std::size_t height, cudaMemcpyKind /*kind*/) {
   return Runtime::get().set_error(copy_rows(*from, x, y, to, pitch, width, height, false));
 }
+cudaError_t cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, cudaArray_const_t from,
+                                       std::size_t x, std::size_t y, std::size_t width,
+                                       std::size_t height, cudaMemcpyKind /*kind*/,
+                                       cudaStream_t stream) {
+  return Runtime::get().submit(
+      stream, [=] { return copy_rows(*from, x, y, to, pitch, width, height, false); });
+}
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t to_x, std::size_t to_y,
+                                     cudaArray_const_t from, std::size_t x, std::size_t y,
+                                     std::size_t width, std::size_t height,
+                                     cudaMemcpyKind /*kind*/) {
+  if (x + width > array_pitch(*from) || y + height > kernevo::cudart::array_rows(*from))
+    return Runtime::get().set_error(cudaErrorInvalidValue);
+  return Runtime::get().set_error(copy_rows(*to, to_x, to_y,
+                                            array_bytes(*from) + y * array_pitch(*from) + x,
+                                            array_pitch(*from), width, height, true));
+}
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x, std::size_t y,
                                 std::size_t bytes, cudaMemcpyKind kind) {
   const std::size_t row = array_pitch(*from);
@@ -185,7 +285,8 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
   Runtime& runtime = Runtime::get();
   const std::lock_guard lock(runtime.mutex);
   vgpu::TextureDescription description;
-  if (view != nullptr || !image_of(*resource, description.image))
+  if (!image_of(*resource, description.image) ||
+      (view != nullptr && !shows_all(*view, description.image)))
     return runtime.set_error(cudaErrorNotSupported);
   description.sampler = sampler_of(*texture);
   description.read = texture->readMode == cudaReadModeNormalizedFloat
@@ -195,7 +296,27 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResou
   if (!made)
     return runtime.set_error(cudaErrorInvalidValue);
   *object = *made;
+  described()[*made] = {*resource, *texture};
   return cudaSuccess;
+}
+cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaTextureObject_t object) {
+  const auto found = described().find(object);
+  if (found == described().end())
+    return Runtime::get().set_error(cudaErrorInvalidValue);
+  *resource = found->second.resource;
+  return cudaSuccess;
+}
+cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* texture, cudaTextureObject_t object) {
+  const auto found = described().find(object);
+  if (found == described().end())
+    return Runtime::get().set_error(cudaErrorInvalidValue);
+  *texture = found->second.texture;
+  return cudaSuccess;
+}
+cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
+                                             cudaSurfaceObject_t object) {
+  return cudaGetTextureObjectResourceDesc(resource, object);
 }
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource) {
   Runtime& runtime = Runtime::get();
@@ -207,9 +328,11 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResou
   if (!made)
     return runtime.set_error(cudaErrorInvalidValue);
   *object = *made;
+  described()[*made] = {*resource, {}};
   return cudaSuccess;
 }
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
+  described().erase(object);
   return Runtime::get().machine().destroy_texture(object)
              ? cudaSuccess
              : Runtime::get().set_error(cudaErrorInvalidValue);

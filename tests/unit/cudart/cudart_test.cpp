@@ -318,6 +318,39 @@ TEST(Cudart, TheDriverLinksModules) {
   EXPECT_EQ(value, 42U);
 }
 
+TEST(Cudart, TheLevelsOfAMipmapAreArrays) {
+  cudaMipmappedArray_t mipmap = nullptr;
+  const cudaChannelFormatDesc format = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+  ASSERT_EQ(cudaMallocMipmappedArray(&mipmap, &format, {8, 4, 0}, 10, 0), cudaSuccess);
+  cudaArray_t level = nullptr;
+  EXPECT_EQ(cudaGetMipmappedArrayLevel(&level, mipmap, 4), cudaErrorInvalidValue); // 8 4 2 1
+  ASSERT_EQ(cudaGetMipmappedArrayLevel(&level, mipmap, 2), cudaSuccess);
+  cudaExtent extent{};
+  cudaArrayGetInfo(nullptr, &extent, nullptr, level);
+  EXPECT_EQ(extent.width, 2U);
+  EXPECT_EQ(extent.height, 1U);
+  const std::array<float, 2> two = {5, 6};
+  EXPECT_EQ(cudaMemcpy2DToArray(level, 0, 0, two.data(), 8, 8, 1, cudaMemcpyHostToDevice),
+            cudaSuccess);
+  // The texture sees all levels.
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypeMipmappedArray;
+  resource.res.mipmap.mipmap = mipmap;
+  cudaTextureDesc description{};
+  description.maxMipmapLevelClamp = 3;
+  cudaTextureObject_t texture = 0;
+  EXPECT_EQ(cudaCreateTextureObject(&texture, &resource, &description, nullptr), cudaSuccess);
+  cudaResourceDesc again{};
+  EXPECT_EQ(cudaGetTextureObjectResourceDesc(&again, texture), cudaSuccess);
+  EXPECT_EQ(again.res.mipmap.mipmap, mipmap);
+  std::array<float, 2> back{};
+  cudaMemcpy2DFromArray(back.data(), 8, level, 0, 0, 8, 1, cudaMemcpyDeviceToHost);
+  EXPECT_EQ(back, two);
+  EXPECT_EQ(cudaDestroyTextureObject(texture), cudaSuccess);
+  EXPECT_EQ(cudaFreeMipmappedArray(mipmap), cudaSuccess);
+  cudaGetLastError();
+}
+
 TEST(Cudart, PointersSayWhoseTheyAre) {
   void* device = nullptr;
   void* host = nullptr;
