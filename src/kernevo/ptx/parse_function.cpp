@@ -1,6 +1,7 @@
 // Function headers and bodies, statement by statement.
 #include "kernevo/ptx/names.h"
 #include "kernevo/ptx/parser.h"
+#include "kernevo/ptx/register_parts.h"
 
 #include <fmt/format.h>
 #include <limits>
@@ -16,43 +17,11 @@ constexpr std::uint64_t kMostFiles = 65535;
 constexpr std::array<std::string_view, 4> kIgnoredWithNumber = {
     ".maxnctapersm", ".abi_preserve", ".abi_preserve_control", ".local_maxnreg"};
 
-Type bits_type(int bits) {
-  switch (bits) {
-  case 8: return Type::b8;
-  case 16: return Type::b16;
-  case 32: return Type::b32;
-  case 64: return Type::b64;
-  default: return Type::none;
-  }
-}
-
 bool starts_module_item(std::string_view text) {
   constexpr std::array<std::string_view, 10> items = {".visible", ".extern", ".weak",   ".common",
                                                       ".func",    ".entry",  ".global", ".const",
                                                       ".shared",  ".file"};
   return std::find(items.begin(), items.end(), text) != items.end();
-}
-
-// ld.param reg, [variable] or st.param [variable], reg
-Instruction parameter_move(Opcode opcode, RegisterId reg, Type type, const std::string& variable) {
-  Instruction made;
-  made.opcode = opcode;
-  made.types = {type};
-  made.space = Space::param;
-  Operand value;
-  value.kind = Operand::Kind::reg;
-  value.reg = reg;
-  Operand base;
-  base.kind = Operand::Kind::symbol;
-  base.name = variable;
-  Operand address;
-  address.kind = Operand::Kind::address;
-  address.elements.push_back(std::move(base));
-  if (opcode == Opcode::ld)
-    made.operands = {std::move(value), std::move(address)};
-  else
-    made.operands = {std::move(address), std::move(value)};
-  return made;
 }
 
 } // namespace
@@ -180,30 +149,30 @@ bool Parser::declare_parameters(const std::vector<Token>& names) {
         return error(names[i], fmt::format("{} is declared twice", shown(names[i])));
       continue;
     }
-    const Type type = bits_type(bits_of(parameter.type));
-    if (made.is_entry || type == Type::none || parameter.vector_width != 1)
+    const RegisterParts parts = parts_of(parameter.type, parameter.vector_width);
+    if (made.is_entry || parts.memory == Type::none)
       return error(names[i], fmt::format("{} cannot be a .reg parameter", shown(names[i])),
                    ErrorCode::unsupported);
-    if (!body_->scopes.declare_register(names[i].text, parameter.type))
+    if (!body_->scopes.declare_register(names[i].text, parameter.type, parameter.vector_width))
       return error(names[i], fmt::format("{} is declared twice", shown(names[i])));
     parameter.space = Space::param;
-    const Body::Moved moved{body_->scopes.find(names[i].text)->reg, type, parameter.name};
+    const MovedRegister moved{body_->scopes.find(names[i].text)->reg, parts, parameter.name};
+    take_memory(parameter);
     if (i < results)
       body_->moved_returns.push_back(moved);
     else
-      made.instructions.push_back(parameter_move(Opcode::ld, moved.reg, type, moved.variable));
+      load_parts(made.instructions, made.registers, moved, {});
   }
   return true;
 }
 
 void Parser::move_register_returns(const std::optional<Guard>& guard) {
-  for (const Body::Moved& moved : body_->moved_returns) {
-    Instruction store = parameter_move(Opcode::st, moved.reg, moved.type, moved.variable);
-    store.guard = guard;
-    store.line = current_.line;
-    store.source = body_->lines.current();
-    body_->function.instructions.push_back(std::move(store));
-  }
+  Instruction place;
+  place.guard = guard;
+  place.line = current_.line;
+  place.source = body_->lines.current();
+  for (const MovedRegister& moved : body_->moved_returns)
+    store_parts(body_->function.instructions, body_->function.registers, moved, place);
 }
 
 bool Parser::body() {

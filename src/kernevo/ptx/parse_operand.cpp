@@ -176,7 +176,7 @@ bool Parser::named(Operand& into, std::uint32_t index, std::int32_t element) {
 
 // A variable named in an address must be where the instruction looks.
 bool Parser::in_right_space(const Token& symbol, std::uint32_t index) {
-  const Instruction& made = body_->instruction;
+  Instruction& made = body_->instruction;
   if (is_bulk_copy(made.opcode))
     return true; // its operands stand in up to three spaces; the lowering looks at each
   const Space wanted = made.opcode == Opcode::cp_async && index == 1 ? made.space2 : made.space;
@@ -192,6 +192,13 @@ bool Parser::in_right_space(const Token& symbol, std::uint32_t index) {
   if (wanted != Space::generic && actual != Space::generic && wanted != actual)
     return error(symbol, fmt::format("{} is in .{}, not in .{}", shown(symbol), name_of(actual),
                                      name_of(wanted)));
+  // Without a state space the variable says where it is.
+  const bool plain = made.opcode == Opcode::ld || made.opcode == Opcode::st ||
+                     made.opcode == Opcode::atom || made.opcode == Opcode::red;
+  const bool reachable =
+      actual == Space::shared || actual == Space::local || actual == Space::global;
+  if (wanted == Space::generic && plain && reachable)
+    made.space = actual;
   if (read_only && made.opcode == Opcode::st)
     return error(symbol, fmt::format("the kernel's parameter {} cannot be written", shown(symbol)));
   return true;
@@ -254,8 +261,8 @@ bool Parser::elements(Operand& into, char close, std::uint32_t index) {
       return false;
     if (made.kind == Operand::Kind::pair)
       return error(current_, "'|' cannot stand inside a list");
-    if (made.kind == Operand::Kind::vector)
-      return error(current_, "a vector register cannot stand inside a list");
+    if (made.kind == Operand::Kind::vector && close != ')')
+      return error(current_, "a vector register cannot stand inside a vector");
   } while (accept(','));
   return expect(close);
 }
@@ -293,7 +300,88 @@ bool Parser::operand(Operand& into, std::uint32_t index, std::int32_t element) {
     return false;
   if (into.kind == Operand::Kind::symbol)
     return offset(into.offset);
+  if (into.kind == Operand::Kind::reg && (current_.is('+') || current_.is('-')))
+    return register_sum(into);
   return second_destination(into, index, element);
+}
+
+// A register plus a number, as a value: an addition of its own before the instruction.
+bool Parser::register_sum(Operand& into) {
+  const Token at = current_;
+  auto& registers = body_->function.registers;
+  const Type declared = registers[into.reg].type;
+  const int bits = declared == Type::pred || is_float(declared) ? 0 : bits_of(declared);
+  if (bits != 16 && bits != 32 && bits != 64)
+    return error(at, "a number can only be added to an integer register");
+  Instruction sum;
+  sum.opcode = Opcode::add;
+  sum.types = {bits == 16 ? Type::u16 : bits == 32 ? Type::u32 : Type::u64};
+  sum.guard = body_->instruction.guard;
+  sum.line = at.line;
+  sum.source = body_->lines.current();
+  std::int64_t addend = 0;
+  if (!offset(addend))
+    return false;
+  Operand number;
+  number.kind = Operand::Kind::integer;
+  number.bits = static_cast<std::uint64_t>(addend);
+  Operand result = into;
+  result.reg = static_cast<RegisterId>(registers.size());
+  registers.push_back({"#" + std::to_string(result.reg), declared});
+  sum.operands = {result, into, number};
+  body_->before.push_back(std::move(sum));
+  into = std::move(result);
+  return true;
+}
+
+// Puts what must run first into the function, and the names that wait in this instruction after it.
+void Parser::place_before() {
+  auto& instructions = body_->function.instructions;
+  const auto by = static_cast<std::uint32_t>(body_->before.size());
+  if (by == 0)
+    return;
+  const auto index = static_cast<std::uint32_t>(instructions.size());
+  body_->scopes.move_waiting(index, by);
+  for (Body::CallSite& site : body_->calls)
+    if (site.instruction == index)
+      site.instruction += by;
+  for (Instruction& instruction : body_->before)
+    instructions.push_back(std::move(instruction));
+  body_->before.clear();
+}
+
+// Vectors and predicates go to a function, and come back, through .param variables. Returns what
+// fetches the results after the call.
+std::vector<Instruction> Parser::pass_through_memory() {
+  Instruction& call = body_->instruction;
+  Function& function = body_->function;
+  std::vector<Instruction> after;
+  for (const std::size_t list : {0, 2})
+    for (Operand& element : call.operands[list].elements) {
+      const bool vector = element.kind == Operand::Kind::vector;
+      if (!vector && element.kind != Operand::Kind::reg)
+        continue;
+      const RegisterId reg = vector ? element.elements.front().reg : element.reg;
+      const Type type = function.registers[reg].type;
+      if (!vector && type != Type::pred)
+        continue;
+      Variable through;
+      through.name = body_->scopes.make_unique("#passed", false);
+      through.space = Space::param;
+      through.type = type;
+      through.vector_width = vector ? static_cast<int>(element.elements.size()) : 1;
+      const MovedRegister moved{reg, parts_of(type, through.vector_width), through.name};
+      take_memory(through);
+      if (list == 0)
+        load_parts(after, function.registers, moved, call);
+      else
+        store_parts(body_->before, function.registers, moved, call);
+      element = {};
+      element.kind = Operand::Kind::symbol;
+      element.name = through.name;
+      function.variables.push_back(std::move(through));
+    }
+  return after;
 }
 
 // The p of d|p, if there is one.
@@ -385,6 +473,7 @@ bool Parser::instruction() {
   Instruction& made = body_->instruction;
   made = {};
   body_->operand_tokens.clear();
+  body_->before.clear();
   if (accept('@')) {
     Guard guard;
     guard.negated = accept('!');
@@ -447,11 +536,17 @@ bool Parser::instruction() {
     return error(placed ? body_->operand_tokens[*problem->operand] : token, problem->message);
   }
   advance();
+  std::vector<Instruction> after;
+  if (made.opcode == Opcode::call)
+    after = pass_through_memory();
+  place_before();
   if (made.opcode == Opcode::mov && made.vector_width > 1) {
     expand_vector_move();
     return true;
   }
   body_->function.instructions.push_back(std::move(made));
+  for (Instruction& instruction : after)
+    body_->function.instructions.push_back(std::move(instruction));
   return true;
 }
 

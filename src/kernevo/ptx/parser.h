@@ -7,6 +7,7 @@
 #include "kernevo/ptx/line_map.h"
 #include "kernevo/ptx/mnemonic.h"
 #include "kernevo/ptx/module.h"
+#include "kernevo/ptx/register_parts.h"
 #include "kernevo/ptx/scopes.h"
 
 #include <optional>
@@ -109,6 +110,9 @@ private:
   bool address(Operand& into, std::uint32_t index);
   bool register_part(Operand& into, const LocalName& local);
   void expand_vector_move();
+  bool register_sum(Operand& into);
+  void place_before();
+  std::vector<Instruction> pass_through_memory();
   bool second_destination(Operand& into, std::uint32_t index, std::int32_t element);
   bool in_right_space(const Token& symbol, std::uint32_t index);
   bool elements(Operand& into, char close, std::uint32_t index);
@@ -138,12 +142,8 @@ private:
     };
     std::vector<Use> uses;
     // .reg parameters and results: the register and the .param variable behind it.
-    struct Moved {
-      RegisterId reg = 0;
-      Type type = Type::none;
-      std::string variable;
-    };
-    std::vector<Moved> moved_returns;
+    std::vector<MovedRegister> moved_returns;
+    std::vector<Instruction> before; // what must run before the instruction being parsed
   };
   struct Calls {
     std::size_t function = 0;

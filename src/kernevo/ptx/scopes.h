@@ -60,6 +60,12 @@ public:
                         bool read_only = false);
   bool declare_label(std::string_view name, std::string unique);
   void wait_for(PendingName pending) { scopes_.back().pending.push_back(std::move(pending)); }
+  // Instructions were put in front of this one: names in it wait at another index.
+  void move_waiting(std::uint32_t instruction, std::uint32_t by) {
+    for (PendingName& pending : scopes_.back().pending)
+      if (pending.where == PendingName::Where::operand && pending.instruction == instruction)
+        pending.instruction += by;
+  }
   // Whether the last name made to wait is this one.
   bool waits_for(std::string_view name) const {
     const auto& pending = scopes_.back().pending;
