@@ -28,7 +28,21 @@ struct Address {
   std::int64_t stride = 0;   // bytes from lane to lane
   std::vector<Value*> bases; // i64, of the first lane of each group
   Value* lanes = nullptr;    // <32 x i64>, always there on demand through Emitter::address_lanes
+
+  // Bytes from the first to the last of a group.
+  std::uint64_t span(unsigned size) const {
+    const std::uint64_t distance =
+        stride < 0 ? static_cast<std::uint64_t>(-stride) : static_cast<std::uint64_t>(stride);
+    return straight ? distance * (group - 1) + size : size;
+  }
 };
+
+inline bool is_real(ptx::Type type) {
+  return type == ptx::Type::f32 || type == ptx::Type::f64;
+}
+
+// Where an ld or st goes.
+const ptx::Operand& address_operand(const ptx::Instruction& at);
 
 class Emitter {
 public:
@@ -111,7 +125,7 @@ private:
   Value* canonical_read(Value* value, ptx::RegisterId reg);
   Value* canonical_write(Value* value, ptx::RegisterId reg);
 
-  // light.cpp: what varies over the lanes, by calls.
+  // light.cpp and light_memory.cpp: what varies over the lanes, by calls.
   bool is_called(std::uint32_t instruction) const;
   void emit_called(const ptx::Instruction& at, std::uint32_t instruction);
   std::string native_name(const ptx::Instruction& at, std::uint32_t op) const;
@@ -127,14 +141,14 @@ private:
   void emit_light_memory(const ptx::Instruction& at, std::uint32_t instruction);
   bool is_plain_transfer(const ptx::Instruction& at, const Address& address, unsigned size,
                          bool global) const;
-  void load_light(const ptx::Instruction& at, const Address& address, Value* host, unsigned size);
-  void store_light(const ptx::Instruction& at, const Address& address, Value* host, unsigned size);
+  void load_light(const ptx::Instruction& at, const Address& address, Value* host);
+  void store_light(const ptx::Instruction& at, const Address& address, Value* host);
   bool is_lane_access(const ptx::Instruction& at) const;
   Value* access_lanes(const ptx::Instruction& at, Value* base, Value* room, Value* host);
   void emit_lane_access(const ptx::Instruction& at, std::uint32_t instruction);
   void emit_light_shuffle(const ptx::Instruction& at, const std::vector<int>& pick);
 
-  // arithmetic.cpp
+  // arithmetic.cpp and conversions.cpp
   void emit_arithmetic(const ptx::Instruction& at, std::uint32_t instruction);
   void emit_setp(const ptx::Instruction& at);
   void emit_selp(const ptx::Instruction& at);
@@ -152,7 +166,7 @@ private:
   Value* flush(Value* value);
   Value* shift(const ptx::Instruction& at, Value* a, Value* amount);
 
-  // memory.cpp
+  // memory.cpp and transfer.cpp
   void emit_memory(const ptx::Instruction& at, std::uint32_t instruction);
   void emit_checked_memory(const ptx::Instruction& at, std::uint32_t instruction);
   void emit_check(const AccessCheck& check, const Address& address, Value* hit);

@@ -7,7 +7,6 @@
 namespace kernevo::jit::runtime {
 
 namespace sem = vgpu::semantics;
-using sem::Rounding;
 
 template <class T> constexpr T bits_and(T a, T b) {
   return a & b;
