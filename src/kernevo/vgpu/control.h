@@ -31,8 +31,16 @@ enum class RuntimeFunction : std::uint8_t {
   device_free,
   make_handle,
   get_device,
+  copy_async, // in the order of the launches
+  fill_async,
   succeed, // what needs no action here
 };
+
+// Adds to what runs after the grid: the order of blocks shows.
+constexpr bool is_launch(RuntimeFunction function) {
+  return function == RuntimeFunction::launch_device || function == RuntimeFunction::copy_async ||
+         function == RuntimeFunction::fill_async;
+}
 
 struct CallDetail : Detail {
   // An argument or a result: memory of the caller's frame, or a register slot.

@@ -59,6 +59,24 @@ void launch_device(WarpState& warp, const CallDetail& call, int lane) {
   set_call_result(warp, call, lane, error);
 }
 
+// (to, from, bytes, kind, stream) or (to, value, bytes, stream)
+void move_memory(WarpState& warp, const CallDetail& call, int lane, bool copy) {
+  LaunchState& launch = *warp.launch;
+  DeviceLaunch made;
+  made.work = copy ? DeviceLaunch::Work::copy : DeviceLaunch::Work::fill;
+  made.to = call_argument<std::uint64_t>(warp, call, 0, lane);
+  if (copy)
+    made.from = call_argument<std::uint64_t>(warp, call, 1, lane);
+  else
+    made.value = static_cast<std::uint8_t>(call_argument<std::uint32_t>(warp, call, 1, lane));
+  made.bytes = call_argument<std::uint64_t>(warp, call, 2, lane);
+  made.tail = call_argument<std::uint64_t>(warp, call, copy ? 4 : 3, lane) == kTailStream;
+  const bool room = launch.children.count() < kMostPending;
+  if (room)
+    launch.children.add(std::move(made));
+  set_call_result(warp, call, lane, room ? kSuccess : kPendingCountExceeded);
+}
+
 // Writes a value where the pointer in argument 0 points.
 template <class T>
 void give(WarpState& warp, const Op& op, const CallDetail& call, int lane, T value) {
@@ -107,6 +125,11 @@ bool DeviceLaunches::launch(std::uint64_t buffer, bool tail) {
   return true;
 }
 
+void DeviceLaunches::add(DeviceLaunch launch) {
+  const std::lock_guard lock(mutex_);
+  launched_.push_back(std::move(launch));
+}
+
 std::vector<DeviceLaunch> DeviceLaunches::take() {
   std::stable_partition(launched_.begin(), launched_.end(),
                         [](const DeviceLaunch& launch) { return !launch.tail; });
@@ -115,7 +138,7 @@ std::vector<DeviceLaunch> DeviceLaunches::take() {
 
 void call_device_runtime(WarpState& warp, const Op& op, const CallDetail& call, LaneMask active) {
   const RuntimeFunction function = call.runtime;
-  if (function == RuntimeFunction::launch_device && !await_turn(warp))
+  if (is_launch(function) && !await_turn(warp))
     return;
   for_each_lane(active, [&](int lane) {
     if (warp.faulted)
@@ -123,6 +146,8 @@ void call_device_runtime(WarpState& warp, const Op& op, const CallDetail& call, 
     switch (function) {
     case RuntimeFunction::get_parameter_buffer: get_buffer(warp, call, lane); break;
     case RuntimeFunction::launch_device: launch_device(warp, call, lane); break;
+    case RuntimeFunction::copy_async: move_memory(warp, call, lane, true); break;
+    case RuntimeFunction::fill_async: move_memory(warp, call, lane, false); break;
     case RuntimeFunction::device_malloc: allocate(warp, op, call, lane); break;
     case RuntimeFunction::device_free: release(warp, call, lane); break;
     case RuntimeFunction::make_handle: // of a stream or an event: all launches are in one order

@@ -12,7 +12,14 @@
 
 namespace kernevo::vgpu {
 
+// A grid, or a copy or filling of memory that waits for its turn among them.
 struct DeviceLaunch {
+  enum class Work : std::uint8_t { grid, copy, fill };
+  Work work = Work::grid;
+  std::uint64_t to = 0; // copy and fill
+  std::uint64_t from = 0;
+  std::uint64_t bytes = 0;
+  std::uint8_t value = 0;
   std::uint32_t function = 0;
   std::array<std::uint32_t, 3> grid = {1, 1, 1};
   std::array<std::uint32_t, 3> block = {1, 1, 1};
@@ -29,6 +36,7 @@ public:
   void prepare(std::uint64_t buffer, DeviceLaunch launch);
   // The launch whose parameters are in the buffer; false when there is none.
   bool launch(std::uint64_t buffer, bool tail);
+  void add(DeviceLaunch launch);
   // In the order they shall run.
   std::vector<DeviceLaunch> take();
   std::size_t count() const { return launched_.size(); }

@@ -96,6 +96,38 @@ void reserve_shared(LaunchState& launch) {
   launch.shared_bytes = launch.reserved_shared + kReservedShared;
 }
 
+// The bytes a kernel asked to copy or fill, or null when they are not one piece of memory.
+std::byte* piece(Memory& memory, std::uint64_t address, std::uint64_t bytes, bool write) {
+  auto* const host = reinterpret_cast<std::byte*>(address); // NOLINT
+  if (const auto block = memory.heap().find(address))
+    return bytes <= block->base + block->bytes - address ? host : nullptr;
+  Allocation* const found = memory.find(address);
+  if (found == nullptr || !found->covers(address, address + bytes) || found->pages != nullptr ||
+      (write && found->read_only))
+    return nullptr;
+  if (write && found->written != nullptr)
+    std::memset(found->written + (address - found->base), 1, bytes);
+  return host;
+}
+
+std::optional<Finding> move_memory(Memory& memory, const DeviceLaunch& work) {
+  const bool copy = work.work == DeviceLaunch::Work::copy;
+  std::byte* const to = piece(memory, work.to, work.bytes, true);
+  const std::byte* const from = copy ? piece(memory, work.from, work.bytes, false) : to;
+  if (work.bytes != 0 && (to == nullptr || from == nullptr))
+    return refused(FindingKind::out_of_bounds, copy ? "cudaMemcpyAsync" : "cudaMemsetAsync",
+                   fmt::format("a kernel asked to {} {} bytes at {:#x}, which are not all in one "
+                               "allocation",
+                               copy ? "copy" : "fill", work.bytes,
+                               to == nullptr ? work.to : work.from))
+        .fault;
+  if (copy && work.bytes != 0)
+    std::memmove(to, from, work.bytes);
+  else if (work.bytes != 0)
+    std::memset(to, work.value, work.bytes);
+  return std::nullopt;
+}
+
 // The launch's cluster, or the one the kernel was compiled for.
 void choose_cluster(LaunchState& launch) {
   const auto& required = launch.kernel->function->required_cluster;
@@ -216,6 +248,10 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
   while (!open.empty() && !result.fault) {
     const DeviceLaunch next = std::move(open.back());
     open.pop_back();
+    if (next.work != DeviceLaunch::Work::grid) {
+      result.fault = move_memory(state_->memory, next);
+      continue;
+    }
     LaunchConfig child;
     child.kernel = program.codes[next.function].function->name;
     child.grid = next.grid;

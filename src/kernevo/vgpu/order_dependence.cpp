@@ -98,8 +98,7 @@ void note_order(Code& code) {
     Op& op = code.ops[pc];
     if (op.kind == OpKind::call) {
       const RuntimeFunction called = static_cast<const CallDetail&>(*op.detail).runtime;
-      code.ordered = code.ordered || called == RuntimeFunction::vprintf ||
-                     called == RuntimeFunction::launch_device;
+      code.ordered = code.ordered || called == RuntimeFunction::vprintf || is_launch(called);
     }
     if (op.kind != OpKind::memory || op.instruction >= instructions.size())
       continue;

@@ -91,6 +91,34 @@ TEST(DeviceLaunch, InOrderAndTheTailLast) {
   EXPECT_EQ(bench.content<std::uint32_t>(out)[0], 123U);
 }
 
+TEST(DeviceLaunch, CopiesAndFillsWaitForTheLaunchesBefore) {
+  // append 5 to out[0], copy it to out[1], fill out[0] with 0x01010101.
+  std::string body = "ld.param.u64 %rd10, [out]; mov.u32 %r20, 5;" + launch_of("append", 1, 1, 0);
+  body += R"({
+    .param .b64 p0; .param .b64 p1; .param .b64 p2; .param .b32 p3; .param .b64 p4; .param .b32 r0;
+    add.u64 %rd13, %rd10, 4;
+    st.param.b64 [p0], %rd13; st.param.b64 [p1], %rd10; st.param.b64 [p2], 4;
+    st.param.b32 [p3], 3; st.param.b64 [p4], 0;
+    call.uni (r0), __cudaCDP2MemcpyAsync, (p0, p1, p2, p3, p4);
+  }
+  {
+    .param .b64 p0; .param .b32 p1; .param .b64 p2; .param .b64 p3; .param .b32 r0;
+    st.param.b64 [p0], %rd10; st.param.b32 [p1], 1; st.param.b64 [p2], 4; st.param.b64 [p3], 0;
+    call.uni (r0), __cudaCDP2MemsetAsync, (p0, p1, p2, p3);
+  }
+  ret;)";
+  Bench bench(kernel(body, std::string(kDeclarations) + R"(
+.extern .func (.param .b32 result) __cudaCDP2MemcpyAsync
+  (.param .b64 to, .param .b64 from, .param .b64 bytes, .param .b32 kind, .param .b64 stream);
+.extern .func (.param .b32 result) __cudaCDP2MemsetAsync
+  (.param .b64 to, .param .b32 value, .param .b64 bytes, .param .b64 stream);
+)" + kAppend));
+  const auto out = bench.buffer("out", std::vector<std::uint32_t>{3, 9});
+  const LaunchResult result = bench.launch("k", {1, 1, 1}, {1, 1, 1}, Parameters().add(out));
+  ASSERT_FALSE(result.fault) << result.fault->message;
+  EXPECT_EQ(bench.content<std::uint32_t>(out), (std::vector<std::uint32_t>{0x01010101, 35}));
+}
+
 TEST(DeviceLaunch, AKernelThatLaunchesItselfForEverIsStopped) {
   MachineOptions options;
   options.instruction_budget = 200'000;
