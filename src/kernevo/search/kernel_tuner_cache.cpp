@@ -19,7 +19,7 @@ struct FailureName {
   std::string_view name;
 };
 
-// Kernel Tuner knows three kinds; ours map to the nearest.
+// Kernel Tuner knows three kinds; ours map to the nearest. Reading takes the first of a name.
 constexpr std::array kFailures = {
     FailureName{Outcome::compile, "CompilationFailedConfig"},
     FailureName{Outcome::run, "RuntimeFailedConfig"},
@@ -56,12 +56,12 @@ Trial read_trial(const Json& entry) {
     trial.time = Nanoseconds{time->get<double>() * kNanosecondsPerMillisecond};
   } else {
     trial.outcome = Outcome::failed;
-    if (time != entry.end() && time->is_string())
-      for (const FailureName& failure : kFailures)
-        if (time->get<std::string>() == failure.name) {
-          trial.outcome = failure.outcome;
-          break;
-        }
+    // Newer files name the failure apart from the time.
+    for (const char* key : {"time", "__error__"})
+      if (const auto kind = entry.find(key); kind != entry.end() && kind->is_string())
+        for (auto failure = kFailures.rbegin(); failure != kFailures.rend(); ++failure)
+          if (kind->get<std::string>() == failure->name)
+            trial.outcome = failure->outcome;
   }
   if (const auto compile = entry.find("compile_time");
       compile != entry.end() && compile->is_number())

@@ -14,7 +14,7 @@ namespace kernevo::search {
 namespace {
 
 // Points that fill the space before a model is asked: fewer leave it blind, more waste the budget.
-constexpr std::size_t kInitial = 10;
+constexpr std::size_t kInitial = 8;
 constexpr std::size_t kInitialDraws = 5; // of which the one farthest from all others is taken
 // With a prior the first points are the ones it likes, taken far from each other.
 constexpr std::size_t kInitialWithPrior = 5;
