@@ -5,6 +5,8 @@
 #include "kernevo/cli/run_arguments.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/predict/choose_blocks.h"
+#include "kernevo/predict/counters.h"
+#include "kernevo/predict/l1_share.h"
 #include "kernevo/toolchain/toolchain.h"
 #include "kernevo/vgpu/machine.h"
 
@@ -170,7 +172,7 @@ Result<std::vector<Buffer>> place_arguments(const vgpu::KernelInfo& kernel,
 }
 
 constexpr std::size_t kShown = 8;
-constexpr std::uint64_t kProfileL1 = 32U << 10U;
+constexpr std::uint64_t kProfileSeed = 1;
 
 std::vector<std::string> first_elements(const RunArgument& argument,
                                         std::span<const std::byte> bytes) {
@@ -195,6 +197,68 @@ Result<void> save_buffers(const std::vector<RunArgument>& arguments,
   return {};
 }
 
+std::string amount(double value) {
+  return value >= 1e7 ? fmt::format("{:.4g}", value) : fmt::format("{:.6g}", value);
+}
+
+// The counters of the whole grid, then the instructions that touch memory most.
+void print_profile(const LaunchCounts& counts) {
+  const Counters counters = counters_of(counts);
+  std::string sample;
+  if (counters.blocks_counted < counters.blocks)
+    sample = counters.sampling_error > 0 ? fmt::format(", totals scaled to all, good to {:.1f} %",
+                                                       100 * counters.sampling_error)
+                                         : ", each with as many instructions; totals scaled to all";
+  fmt::print("profile  {} of {} blocks counted{}\n", counters.blocks_counted, counters.blocks,
+             sample);
+  std::vector<std::vector<std::string>> rows;
+  for (const Counter& counter : counters.all)
+    rows.push_back({counter.name, amount(counter.value), std::string(counter.unit),
+                    fmt::format("{}{}", counter.meaning, counter.modelled ? " (modelled)" : "")});
+  fmt::print("{}", table(rows));
+  std::vector<const InstructionCounts*> busiest;
+  for (const InstructionCounts& instruction : counts.instructions)
+    if (!instruction.accesses.empty())
+      busiest.push_back(&instruction);
+  const auto cost = [](const InstructionCounts* i) {
+    std::uint64_t sum = 0;
+    for (const AccessCounts& access : i->accesses)
+      sum += access.sectors + access.wavefronts;
+    return sum;
+  };
+  std::stable_sort(busiest.begin(), busiest.end(),
+                   [&](const auto* a, const auto* b) { return cost(a) > cost(b); });
+  rows.clear();
+  for (std::size_t i = 0; i < std::min(busiest.size(), kShown); ++i)
+    for (const AccessCounts& access : busiest[i]->accesses) {
+      const auto requests = static_cast<double>(access.requests);
+      const bool banks =
+          access.space == MemorySpace::shared || access.space == MemorySpace::constant;
+      rows.push_back(
+          {fmt::format("{}{}", busiest[i]->source_line > 0 ? "line " : "PTX line ",
+                       busiest[i]->source_line > 0 ? busiest[i]->source_line
+                                                   : busiest[i]->ptx_line),
+           busiest[i]->opcode, fmt::format("{} requests", access.requests),
+           fmt::format("{:.2f} {} each",
+                       static_cast<double>(banks ? access.wavefronts : access.sectors) / requests,
+                       banks ? "wavefronts" : "sectors")});
+    }
+  if (!rows.empty())
+    fmt::print("memory   instructions that move most, on the blocks counted\n{}", table(rows));
+}
+
+// Registers are not known here, so threads and shared memory alone decide how many blocks share L1.
+Result<Bytes> l1_of_a_block(const Prepared& prepared, const vgpu::KernelInfo& kernel,
+                            const vgpu::LaunchConfig& config) {
+  const Bytes shared{kernel.static_shared + config.dynamic_shared};
+  const std::uint64_t threads = std::uint64_t{config.block[0]} * config.block[1] * config.block[2];
+  KERNEVO_TRY(occupancy,
+              compute_occupancy(prepared.gpu,
+                                static_cast<int>(std::min<std::uint64_t>(threads, 1U << 20U)), 0,
+                                shared));
+  return l1_share(prepared.gpu, occupancy, shared);
+}
+
 void print_result(const Options& options, const vgpu::KernelInfo& kernel,
                   const vgpu::LaunchResult& result, const std::vector<RunArgument>& arguments,
                   const std::vector<Buffer>& buffers, vgpu::Machine& machine) {
@@ -213,6 +277,8 @@ void print_result(const Options& options, const vgpu::KernelInfo& kernel,
                        : "saved to " + argument.save_to);
     }
   }
+  if (result.counts && !options.common.quiet)
+    print_profile(*result.counts);
   if (result.fault)
     fmt::print("{}  {}: {}\n", paint("FAULT", Tone::bad), name_of(result.fault->kind),
                result.fault->message);
@@ -227,8 +293,17 @@ void print_json(const vgpu::KernelInfo& kernel, const vgpu::LaunchResult& result
             {"thread_instructions", result.statistics.thread_instructions},
             {"printed", result.printed},
             {"finding", nullptr}};
-  if (result.counts)
-    json["counts"] = Json::parse(to_json(*result.counts));
+  if (result.counts) {
+    const Counters counters = counters_of(*result.counts);
+    json["profile"] = {{"blocks", counters.blocks},
+                       {"blocks_counted", counters.blocks_counted},
+                       {"sampling_error", counters.sampling_error},
+                       {"counters", Json::object()},
+                       {"counts", Json::parse(to_json(*result.counts))}};
+    for (const Counter& counter : counters.all)
+      json["profile"]["counters"][counter.name] = {
+          {"value", counter.value}, {"unit", counter.unit}, {"modelled", counter.modelled}};
+  }
   if (result.fault)
     json["finding"] = {{"kind", name_of(result.fault->kind)}, {"message", result.fault->message}};
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
@@ -260,8 +335,9 @@ Result<int> run(const Options& options) {
   config.dynamic_shared = options.shared;
   config.cooperative = options.cooperative;
   if (options.profile_blocks > 0) {
-    config.only_blocks = choose_blocks(config.grid, options.profile_blocks, 1);
-    machine.profile(kProfileL1);
+    config.only_blocks = choose_blocks(config.grid, options.profile_blocks, kProfileSeed);
+    KERNEVO_TRY(share, l1_of_a_block(prepared, kernel, config));
+    machine.profile(share.value);
   }
   KERNEVO_TRY(buffers, place_arguments(kernel, arguments, machine, config.parameters));
   const vgpu::LaunchResult result = machine.launch(*prepared.program, config);
@@ -303,7 +379,7 @@ Command add_run(CLI::App& app) {
                     "Find races and reads of memory nobody wrote (one core, slower)");
   command->add_flag("--cooperative", options->cooperative, "A cooperative launch (grid.sync())");
   command->add_option("--profile", options->profile_blocks,
-                      "Count what the kernel does, on about so many blocks (with --json)");
+                      "Count what the kernel does, on about so many of its blocks; only those run");
   command->add_flag("--load-only", options->load_only, "Load the file and list its kernels");
   add_common(*command, options->common);
   return {[options] {

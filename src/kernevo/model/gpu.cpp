@@ -62,6 +62,7 @@ const std::map<std::string, Field>& fields() {
       {"shared_reserved_per_block_bytes", SizeField{&Gpu::shared_reserved_per_block, 1, true}},
       {"shared_allocation_unit_bytes", SizeField{&Gpu::shared_allocation_unit, 1}},
       {"memory_gib", SizeField{&Gpu::memory, 1U << 30U}},
+      {"l1_and_shared_kib", SizeField{&Gpu::l1_and_shared, 1U << 10U}},
       {"l2_cache_kib", SizeField{&Gpu::l2_cache, 1U << 10U}},
       {"clock_ghz", NumberField{&Gpu::clock_ghz}},
       {"dram_gbps", NumberField{&Gpu::dram_gbps}},

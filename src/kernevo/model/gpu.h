@@ -33,6 +33,7 @@ struct Gpu {
   Bytes shared_reserved_per_block;
   Bytes shared_allocation_unit;
   Bytes memory;
+  Bytes l1_and_shared; // of a multiprocessor: one memory, divided between the two
   Bytes l2_cache;
 
   // Rates at boost clock. Absent where the GPU has no such unit or no public figure exists.

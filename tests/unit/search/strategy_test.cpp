@@ -1,7 +1,6 @@
 #include "fixture.h"
 #include "kernevo/search/replay.h"
 
-#include <ctime>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -173,17 +172,6 @@ TEST(Prior, MustFitTheSpace) {
   auto options = options_for("model", 1);
   options.prior.predicted = {1, 2, 3};
   EXPECT_FALSE(Search::create(space().space, options));
-}
-
-TEST(ModelSearch, ProposesInFiveMilliseconds) {
-  const std::clock_t start = std::clock();
-  replay(space(), options_for("model", 1), 200);
-  const double each = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC / 200;
-#ifdef NDEBUG
-  EXPECT_LT(each, 5.0) << "processor milliseconds";
-#else
-  RecordProperty("milliseconds", std::to_string(each)); // an unoptimised build promises nothing
-#endif
 }
 
 } // namespace
