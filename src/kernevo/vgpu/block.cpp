@@ -20,9 +20,8 @@ WarpState& WarpState::operator=(WarpState&&) noexcept = default;
 
 namespace {
 
-// Ops a warp runs before the next one has its turn.
-constexpr std::uint32_t kWarpQuantum = 1U << 16U;
-constexpr std::uint32_t kShuffledQuantum = 8192; // at most
+// The same in the shuffled order, at most.
+constexpr std::uint32_t kShuffledQuantum = 8192;
 // In profile mode warps take turns as often as they can, so that the caches see their accesses
 // mixed.
 constexpr std::uint32_t kProfileQuantum = 1;
@@ -50,7 +49,7 @@ void start_warp(WarpState& warp, BlockState& block, std::uint32_t index) {
   warp.strong_access = false;
   warp.watched = false;
   warp.spinning = false;
-  if (warp.activation && warp.activation->parked)
+  if (warp.activation && (warp.activation->parked || warp.activation->left))
     warp.activation.reset(); // its block ended with a fault
   warp.hits.fill(nullptr);
   warp.pending.clear();
@@ -163,14 +162,19 @@ Progress BlockState::run(std::uint64_t instructions) {
       for (Split& split : warp.splits)
         if (split.state == SplitState::waiting)
           make_ready(split, warp.executed);
-      const std::uint64_t executed = run_warp(
-          warp, shuffled           ? 1U + static_cast<std::uint32_t>(choose(kShuffledQuantum))
-                : launch->recorder ? kProfileQuantum
-                                   : kWarpQuantum);
+      scheduled = &warp;
+      last_run = &warp;
+      const std::uint64_t executed =
+          run_warp(warp, shuffled ? 1U + static_cast<std::uint32_t>(choose(kShuffledQuantum))
+                         : launch->recorder ? kProfileQuantum
+                                            : kWarpQuantum);
       useful += executed;
       only_spinning = only_spinning && (executed == 0 || warp.spinning);
       if (launch->stop.load(std::memory_order_relaxed))
         break;
+      // The warps it handed over to have had their turn, but for one that left its code.
+      if (last_run != &warp)
+        i = static_cast<std::size_t>(last_run->index) - (last_run->activation->left ? 1 : 0);
     }
     count_instructions();
     if (CoreCounters& counters = launch->cores[core]; counters.unchecked >= kLimitCheck) {

@@ -134,6 +134,9 @@ struct BarrierState {
 
 inline constexpr int kBarriers = 16;
 
+// Ops a warp runs before the next one has its turn.
+inline constexpr std::uint32_t kWarpQuantum = 1U << 16U;
+
 enum class Progress : std::uint8_t {
   done,
   running,  // the slice is over, there is more to do
@@ -184,10 +187,12 @@ struct BlockState {
   std::vector<std::array<std::uint64_t, 2>> interpreted;
   std::uint64_t counted = 0; // of them, what its core's counters know
   std::uint64_t counted_threads = 0;
-  std::uint64_t ticket = 0;  // its place in the order of this launch
-  std::size_t core = 0;      // that runs it
-  bool has_turn = false;     // every block of an earlier ticket is done
-  std::uint64_t choices = 0; // shuffled order: random choices made so far
+  std::uint64_t ticket = 0;       // its place in the order of this launch
+  std::size_t core = 0;           // that runs it
+  WarpState* scheduled = nullptr; // whose turn it is
+  WarpState* last_run = nullptr;  // the last one that ran in that turn: warps hand over
+  bool has_turn = false;          // every block of an earlier ticket is done
+  std::uint64_t choices = 0;      // shuffled order: random choices made so far
 
   // Makes this object the given block, all warps at the kernel's entry.
   void start(LaunchState& state, std::uint64_t block);

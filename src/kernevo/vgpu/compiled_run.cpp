@@ -139,12 +139,51 @@ void count(CompiledContext* context, const std::uint64_t* addresses, std::uint32
   count_request(*context->counters, addresses, mask, size, store != 0);
 }
 
+CompiledOutcome account(WarpState& warp, Activation& run);
+
+// The next warp of the block, if it stands at a barrier that has opened and nothing else is to be
+// decided about it. Never an earlier one: between rounds the scheduler looks at the limits.
+WarpState* follower(const WarpState& warp) {
+  BlockState& block = *warp.block;
+  const std::size_t next = static_cast<std::size_t>(warp.index) + 1;
+  if (next >= block.warps.size() || block.launch->options->order == BlockOrder::shuffled ||
+      block.launch->stop.load(std::memory_order_relaxed))
+    return nullptr;
+  WarpState& other = block.warps[next];
+  const bool goes_on = other.activation && other.activation->parked && other.splits.size() == 1 &&
+                       other.splits.front().state == SplitState::ready && !other.watched &&
+                       !other.strong_access;
+  return goes_on ? &other : nullptr;
+}
+
 void pass_barrier(CompiledContext* context, std::uint32_t pc) {
   WarpState& warp = state_of(*context->warp);
-  if (!arrive_whole_warp(warp, pc)) {
-    warp.activation->parked = true;
-    warp.activation->fiber.pause();
+  if (arrive_whole_warp(warp, pc))
+    return;
+  Activation& run = *warp.activation;
+  BlockState& block = *warp.block;
+  run.parked = true;
+  if (&warp != block.scheduled) {
+    const CompiledOutcome outcome = account(warp, run);
+    warp.executed += outcome.executed;
+    block.warp_instructions += outcome.executed;
+    block.thread_instructions += outcome.threads;
+    block.clock += outcome.executed;
   }
+  WarpState* const next = follower(warp);
+  if (next == nullptr) {
+    run.fiber.pause();
+    return;
+  }
+  // What the scheduler does before it resumes a warp.
+  const Split& split = next->splits.front();
+  next->spinning = false;
+  next->deadline = next->executed + kWarpQuantum;
+  next->current = split.frame;
+  next->frame = split.frame->registers;
+  next->activation->parked = false;
+  block.last_run = next;
+  run.fiber.hand_over(next->activation->fiber);
 }
 
 constexpr std::uint64_t kFar = 1U << 20U;
@@ -189,6 +228,7 @@ CompiledOutcome account(WarpState& warp, Activation& run) {
 void run_function(void* argument) {
   auto& run = *static_cast<Activation*>(argument);
   run.exit = run.function->function(&run.context, run.entry);
+  run.left = true;
 }
 
 } // namespace
@@ -245,6 +285,7 @@ CompiledOutcome run_compiled(WarpState& warp, const CompiledFunction& function, 
     run.fiber.run(run_function, &run);
   else
     run_function(&run);
+  run.left = false;
   CompiledScratch::Entry& seen = scratch.entries[entry];
   ++seen.runs;
   // One that waits at a barrier has more to come.
@@ -255,8 +296,11 @@ CompiledOutcome run_compiled(WarpState& warp, const CompiledFunction& function, 
 
 CompiledOutcome resume_compiled(WarpState& warp) {
   Activation& run = *warp.activation;
-  run.parked = false;
-  run.fiber.resume();
+  if (!run.left) {
+    run.parked = false;
+    run.fiber.resume();
+  }
+  run.left = false;
   return account(warp, run);
 }
 

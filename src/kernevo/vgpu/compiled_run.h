@@ -29,6 +29,7 @@ struct Activation {
   std::uint32_t exit = 0;
   LaneMask mask = 0;
   bool parked = false;
+  bool left = false;               // its code returned while another warp had the scheduler's turn
   std::uint64_t told_executed = 0; // of context.executed and idle, what the scheduler knows
   std::uint64_t told_idle = 0;
   Fiber fiber;
@@ -42,7 +43,8 @@ CompiledOutcome run_compiled(WarpState& warp, const CompiledFunction& function, 
 // Has entering here led far enough to be worth it?
 bool entry_pays(BlockState& block, const CompiledFunction& function, std::uint32_t entry);
 
-// Goes on with an activation that stood at a barrier which has opened.
+// Goes on with an activation that stood at a barrier which has opened, or says how one ended that
+// has gone on already: at a barrier a warp hands over to the next one of its block.
 CompiledOutcome resume_compiled(WarpState& warp);
 
 // Sectors of one request.

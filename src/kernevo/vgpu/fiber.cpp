@@ -26,6 +26,17 @@ struct Fiber::State {
   void* argument = nullptr;
   bool returned = true;
 
+  // Somebody jumped here: who runs it, or a fiber that hands over.
+  void arrived(context::transfer_t from) {
+    auto* const by = static_cast<State*>(from.data);
+    if (by != this) {
+      by->inside = from.fctx;
+      outside = by->outside;
+    } else {
+      outside = from.fctx;
+    }
+  }
+
   // Takes one body after the other, so that a fiber is set up only once.
   static void loop(context::transfer_t from) {
     auto& self = *static_cast<State*>(from.data);
@@ -33,7 +44,7 @@ struct Fiber::State {
     for (;;) {
       self.body(self.argument);
       self.returned = true;
-      self.outside = context::jump_fcontext(self.outside, &self).fctx;
+      self.arrived(context::jump_fcontext(self.outside, &self));
     }
   }
 };
@@ -102,12 +113,17 @@ bool Fiber::run(Body body, void* argument) {
 }
 
 bool Fiber::resume() {
-  state_->inside = context::jump_fcontext(state_->inside, state_.get()).fctx;
+  const context::transfer_t back = context::jump_fcontext(state_->inside, state_.get());
+  static_cast<State*>(back.data)->inside = back.fctx;
   return state_->returned;
 }
 
 void Fiber::pause() {
-  state_->outside = context::jump_fcontext(state_->outside, state_.get()).fctx;
+  state_->arrived(context::jump_fcontext(state_->outside, state_.get()));
+}
+
+void Fiber::hand_over(Fiber& next) {
+  state_->arrived(context::jump_fcontext(next.state_->inside, state_.get()));
 }
 
 } // namespace kernevo::vgpu

@@ -21,6 +21,9 @@ public:
   bool resume();
   // From inside: back to whoever ran or resumed it.
   void pause();
+  // From inside: pauses, and goes on with another that has paused. It returns to whom this one
+  // would have returned to, so that resume() may come back from a fiber it did not resume.
+  void hand_over(Fiber& next);
 
 private:
   struct State;

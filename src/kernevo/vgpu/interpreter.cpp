@@ -59,7 +59,7 @@ bool runs_before(const Split& a, const Split& b) {
 std::uint64_t Runner::run() {
   const std::uint64_t start = warp_.executed;
   warp_.spinning = false;
-  if (!is_parked() || resume_parked())
+  if ((!is_parked() && !has_left()) || resume_parked())
     run_splits();
   const std::uint64_t executed = warp_.executed - start;
   warp_.block->warp_instructions += executed;
@@ -84,7 +84,8 @@ bool Runner::resume_parked() {
 }
 
 void Runner::run_splits() {
-  while (!warp_.faulted && !yielded_) {
+  // One that stands at a barrier waits for its next turn, even if others have opened it by now.
+  while (!warp_.faulted && !yielded_ && !is_parked()) {
     const std::size_t index = pick();
     if (index == kNoSplit)
       break;

@@ -69,6 +69,7 @@ private:
     moved_ = false;
   }
   bool is_parked() const { return warp_.activation != nullptr && warp_.activation->parked; }
+  bool has_left() const { return warp_.activation != nullptr && warp_.activation->left; }
   // Compiled code has run: must its split be looked at, or can it not go on?
   bool must_stop() const { return warp_.faulted || is_parked() || look_due_; }
   // The code that may run a split of these lanes, if it has been compiled.
