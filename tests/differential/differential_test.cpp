@@ -99,5 +99,15 @@ TEST(Comparison, HighHalfOfAProductWithOne) {
   }
 }
 
+// Warps that read the clock between barriers, where they hand over to each other.
+TEST(Comparison, TheClockAcrossBarriers) {
+  for (const std::uint64_t seed : {95001570U, 95001693U, 95002557U}) {
+    const RandomProgram program = random_program(seed);
+    const Comparison result = compare_tiers(program, program.text());
+    EXPECT_FALSE(result.refused) << *result.refused;
+    EXPECT_FALSE(result.difference) << *result.difference;
+  }
+}
+
 } // namespace
 } // namespace kernevo::test

@@ -164,6 +164,7 @@ Progress BlockState::run(std::uint64_t instructions) {
           make_ready(split, warp.executed);
       scheduled = &warp;
       last_run = &warp;
+      turn_start = warp.executed;
       const std::uint64_t executed =
           run_warp(warp, shuffled ? 1U + static_cast<std::uint32_t>(choose(kShuffledQuantum))
                          : launch->recorder ? kProfileQuantum

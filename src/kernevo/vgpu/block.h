@@ -191,6 +191,8 @@ struct BlockState {
   std::size_t core = 0;           // that runs it
   WarpState* scheduled = nullptr; // whose turn it is
   WarpState* last_run = nullptr;  // the last one that ran in that turn: warps hand over
+  std::uint64_t turn_start = 0;   // its instructions when the turn began
+  std::uint64_t clocked = 0;      // of the turn, what the clock has been told: before a hand-over
   bool has_turn = false;          // every block of an earlier ticket is done
   std::uint64_t choices = 0;      // shuffled order: random choices made so far
 

@@ -175,6 +175,10 @@ void pass_barrier(CompiledContext* context, std::uint32_t pc) {
     run.fiber.pause();
     return;
   }
+  if (&warp == block.scheduled) {
+    block.clocked = run.context.executed - block.turn_start;
+    block.clock += block.clocked;
+  }
   // What the scheduler does before it resumes a warp.
   const Split& split = next->splits.front();
   next->spinning = false;

@@ -64,7 +64,7 @@ std::uint64_t Runner::run() {
   const std::uint64_t executed = warp_.executed - start;
   warp_.block->warp_instructions += executed;
   warp_.block->thread_instructions += threads_;
-  warp_.block->clock += executed;
+  warp_.block->clock += executed - std::exchange(warp_.block->clocked, 0);
   return executed - vain_;
 }
 
