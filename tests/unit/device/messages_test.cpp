@@ -50,5 +50,25 @@ TEST(MessagesTest, the_compiler_to_load_is_named_when_a_worker_opens) {
   EXPECT_EQ(open->compiler, "/lib/libkernevo_jit.so");
 }
 
+TEST(MessagesTest, what_to_profile_goes_out_and_the_counts_come_back) {
+  RunMessage sent;
+  sent.request.profile = {{{3, 4, 99}, 4096}, {{}, 0}};
+  const auto received = decode_run(encode(sent));
+  ASSERT_TRUE(received) << received.error().message;
+  ASSERT_EQ(received->request.profile.size(), 2U);
+  EXPECT_EQ(received->request.profile[0].blocks, (std::vector<std::uint64_t>{3, 4, 99}));
+  EXPECT_EQ(received->request.profile[0].l1_bytes, 4096U);
+  EXPECT_TRUE(received->request.profile[1].blocks.empty());
+
+  RunOutcome outcome;
+  LaunchCounts counts;
+  counts.kernel = "k";
+  counts.blocks = {{3, 17, 5}};
+  outcome.counts = {counts, LaunchCounts{}};
+  const auto answer = decode_outcome(encode(Result<RunOutcome>(outcome), {}));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->counts, outcome.counts);
+}
+
 } // namespace
 } // namespace kernevo
