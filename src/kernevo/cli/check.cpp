@@ -1,6 +1,7 @@
 // kernevo check TASK KERNEL: is it right?
 #include "kernevo/evaluate/check.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/kernel_options.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/json.h"
 #include "kernevo/model/json_fields.h"
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <memory>
 
 namespace kernevo::cli {
@@ -25,23 +25,6 @@ struct Options {
   double memory_gb = 8;
   std::string order;
 };
-
-Result<ParameterValues> parse_parameters(const std::vector<std::string>& settings) {
-  ParameterValues values;
-  for (const std::string& setting : settings) {
-    const auto equals = setting.find('=');
-    std::int64_t value = 0;
-    const char* end = setting.data() + setting.size();
-    if (equals == std::string::npos || equals == 0 ||
-        std::from_chars(setting.data() + equals + 1, end, value).ptr != end ||
-        equals + 1 == setting.size())
-      return fail(ErrorCode::usage,
-                  fmt::format("'{}' is not NAME=VALUE with an integer value", setting),
-                  std::nullopt, "for example: --param BM=64");
-    values[setting.substr(0, equals)] = value;
-  }
-  return values;
-}
 
 // "in-order", "shuffled" or "shuffled:SEED".
 Result<std::optional<RunOrder>> parse_order(const std::string& text) {
@@ -158,12 +141,8 @@ void print_result(const Options& options, const CheckResult& result,
   if (!options.common.quiet) {
     fmt::print("task     {}\nkernel   {}\ndevice   virtual {} (sm_{})\n", options.task,
                options.kernel, result.gpu.name, result.gpu.compute_capability);
-    if (!result.parameters.empty()) {
-      std::vector<std::string> bound;
-      for (const auto& [name, value] : result.parameters)
-        bound.push_back(fmt::format("{}={}", name, value));
-      fmt::print("with     {}\n", fmt::join(bound, " "));
-    }
+    if (!result.parameters.empty())
+      fmt::print("with     {}\n", parameters_text(result.parameters));
     print_build(result);
     if (!verdict.cases.empty()) {
       fmt::print("cases\n");

@@ -30,6 +30,7 @@ struct Command {
 
 void add_common(CLI::App& app, CommonOptions& options);
 
+Command add_bench(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_devices(CLI::App& app);
 Command add_doctor(CLI::App& app);

@@ -67,6 +67,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "kernevo " KERNEVO_VERSION);
   app.require_subcommand(1);
   std::map<std::string, Command> commands;
+  commands["bench"] = add_bench(app);
   commands["check"] = add_check(app);
   commands["devices"] = add_devices(app);
   commands["doctor"] = add_doctor(app);

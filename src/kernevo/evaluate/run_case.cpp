@@ -296,6 +296,21 @@ Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
   return report;
 }
 
+Result<ProfiledCase> profile_case(const Subject& subject, const CaseInputs& inputs,
+                                  const LaunchPlan& plan,
+                                  const std::vector<RunRequest::Profile>& profile,
+                                  const CaseOptions& options) {
+  KERNEVO_TRY(laid, lay_out(subject, inputs, plan));
+  laid.request.instruction_budget = options.instruction_budget;
+  laid.request.seconds = options.seconds;
+  laid.request.profile = profile;
+  KERNEVO_TRY(outcome, subject.device->run(laid.request, laid.arena));
+  if (outcome.fault && (outcome.fault->kind == FindingKind::unsupported_instruction ||
+                        outcome.fault->kind == FindingKind::invalid_ptx))
+    return fail(ErrorCode::unsupported, outcome.fault->message);
+  return ProfiledCase{std::move(outcome.counts), std::move(outcome.fault)};
+}
+
 Result<std::vector<std::vector<std::byte>>>
 run_reference(const Subject& subject, const CaseInputs& inputs, double seconds) {
   KERNEVO_TRY(plan, plan_for(subject, inputs.problem));

@@ -83,6 +83,16 @@ Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
 Result<std::vector<std::vector<std::byte>>> run_reference(const Subject& subject,
                                                           const CaseInputs& inputs, double seconds);
 
+// What the launches of a plan do, counted on some blocks of each; nothing is compared.
+struct ProfiledCase {
+  std::vector<LaunchCounts> counts; // one a launch
+  std::optional<Finding> finding;   // the kernel faulted; the counts are of what ran before
+};
+Result<ProfiledCase> profile_case(const Subject& subject, const CaseInputs& inputs,
+                                  const LaunchPlan& plan,
+                                  const std::vector<RunRequest::Profile>& profile,
+                                  const CaseOptions& options);
+
 FaultKind fault_of(FindingKind kind);
 
 } // namespace kernevo

@@ -1,0 +1,183 @@
+// kernevo bench TASK KERNEL: how fast?
+#include "kernevo/evaluate/bench.h"
+#include "kernevo/cli/command.h"
+#include "kernevo/cli/kernel_options.h"
+#include "kernevo/evaluate/check.h"
+#include "kernevo/model/json.h"
+#include "kernevo/model/json_fields.h"
+#include "kernevo/task/load_task.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <memory>
+
+namespace kernevo::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string task;
+  std::string kernel;
+  std::vector<std::string> parameters;
+  BenchOptions bench;
+  bool unchecked = false;
+};
+
+constexpr double kShownShare = 0.02;
+
+std::string describe(const Prediction& p) {
+  return fmt::format(
+      "occupancy {:.0f} % ({} blocks per multiprocessor, limited by {}), {:.1f} waves",
+      p.occupancy.fraction * 100, p.occupancy.blocks_per_multiprocessor,
+      name_of(p.occupancy.limiter), p.waves);
+}
+
+void print_launch(const LaunchBench& launch) {
+  const Prediction& p = launch.prediction;
+  fmt::print("  {}  {} +- {:.0f} %  {}\n", p.kernel, time_text(p.time.value), p.error * 100,
+             describe(p));
+  std::vector<std::vector<std::string>> rows;
+  for (const TimingTerm& term : p.bounds) {
+    const double share = term.time.value / p.time.value;
+    if (share >= kShownShare)
+      rows.push_back({term.name, fmt::format("{:.0f} %", share * 100), time_text(term.time.value)});
+  }
+  fmt::print("{}", table(rows, 4));
+}
+
+void print_result(const Options& options, const BenchResult& result) {
+  if (!options.common.quiet) {
+    fmt::print("task     {}\nkernel   {}\ndevice   virtual {} (sm_{})\n", options.task,
+               options.kernel, result.gpu.name, result.gpu.compute_capability);
+    if (!result.parameters.empty())
+      fmt::print("with     {}\n", parameters_text(result.parameters));
+  }
+  for (const CaseBench& c : result.cases) {
+    fmt::print("{}  {}  modelled, {} to {}\n", paint(c.case_id, Tone::strong),
+               paint(time_text(c.timing.median.value), Tone::strong),
+               time_text(c.timing.interval.low.value), time_text(c.timing.interval.high.value));
+    if (options.common.quiet)
+      continue;
+    for (const LaunchBench& launch : c.launches)
+      print_launch(launch);
+  }
+  if (!options.common.quiet)
+    fmt::print("shares are the time each resource alone would need, of the predicted time; they "
+               "overlap and do not add up\n");
+}
+
+Json launch_json(const LaunchBench& launch) {
+  const Prediction& p = launch.prediction;
+  Json json{{"kernel", p.kernel},
+            {"time_ns", p.time.value},
+            {"error", p.error},
+            {"limiter", p.limiter().name},
+            {"from_machine_code", p.from_machine_code},
+            {"waves", p.waves},
+            {"occupancy",
+             {{"fraction", p.occupancy.fraction},
+              {"blocks_per_multiprocessor", p.occupancy.blocks_per_multiprocessor},
+              {"limiter", name_of(p.occupancy.limiter)}}},
+            {"traffic_bytes",
+             {{"l1", p.traffic.l1_bytes},
+              {"l2_read", p.traffic.l2_read_bytes},
+              {"l2_write", p.traffic.l2_write_bytes},
+              {"dram_read", p.traffic.dram_read_bytes},
+              {"dram_write", p.traffic.dram_write_bytes}}},
+            {"bounds", Json::array()}};
+  for (const TimingTerm& term : p.bounds)
+    json["bounds"].push_back({{"name", term.name},
+                              {"time_ns", term.time.value},
+                              {"share", term.time.value / p.time.value}});
+  return json;
+}
+
+void print_json(const Options& options, const BenchResult& result) {
+  Json json{{"task", options.task},
+            {"kernel", options.kernel},
+            {"device", "virtual:" + result.gpu.name},
+            {"parameters", result.parameters},
+            {"objective_ns", result.objective->value},
+            {"cases", Json::array()}};
+  for (const CaseBench& c : result.cases) {
+    Json one{{"case", c.case_id},
+             {"timing", Json::parse(to_json(c.timing))},
+             {"launches", Json::array()}};
+    for (const LaunchBench& launch : c.launches)
+      one["launches"].push_back(launch_json(launch));
+    json["cases"].push_back(std::move(one));
+  }
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+// A wrong kernel has no time worth knowing.
+int report_fault(const Options& options, FaultKind kind, const std::string& summary) {
+  if (options.common.json)
+    fmt::print("{}\n", Json{{"task", options.task},
+                            {"kernel", options.kernel},
+                            {"fault", name_of(kind)},
+                            {"summary", summary}}
+                           .dump(2, ' ', false, Json::error_handler_t::replace));
+  else
+    fmt::print("{}  {}\n  {}\n", paint("WRONG", Tone::bad), name_of(kind), summary);
+  return kNo;
+}
+
+Result<int> run(Options& options) {
+  KERNEVO_TRY(task, load_task(options.task));
+  KERNEVO_TRY(kernel, load_kernel_file(options.kernel));
+  KERNEVO_TRY(parameters, parse_parameters(options.parameters));
+  options.bench.parameters = std::move(parameters);
+  if (!options.unchecked) {
+    CheckOptions check;
+    check.gpu = options.bench.gpu;
+    check.parameters = options.bench.parameters;
+    check.small_only = true;
+    KERNEVO_TRY(checked, check_kernel(task.task, kernel, check));
+    if (!checked.verdict.correct)
+      return report_fault(options, *checked.verdict.fault, checked.verdict.summary);
+  }
+  KERNEVO_TRY(result, bench_kernel(task.task, kernel, options.bench));
+  if (result.fault)
+    return report_fault(options, *result.fault, result.summary);
+  if (options.common.json)
+    print_json(options, result);
+  else
+    print_result(options, result);
+  return kYes;
+}
+
+} // namespace
+
+Command add_bench(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "bench", "How fast is this kernel? Checks it on small shapes, then predicts its time on the "
+               "task's shapes, with every term of the model");
+  command->add_option("TASK", options->task, "Task file (YAML)")->required();
+  command->add_option("KERNEL", options->kernel, "Kernel file (CUDA device code with directives)")
+      ->required();
+  command->add_option("--gpu", options->bench.gpu, "Named GPU instead of the task's target");
+  command->add_option("-p,--param", options->parameters,
+                      "Value of a @tune parameter, NAME=VALUE; repeatable");
+  command->add_option("--case", options->bench.only_cases,
+                      "Only this shape of the task; repeatable");
+  command
+      ->add_option("--blocks", options->bench.blocks,
+                   "About so many blocks of a launch are counted")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  command->add_option("--seed", options->bench.seed, "Seed of the inputs and of the blocks counted")
+      ->capture_default_str();
+  command->add_option("--seconds", options->bench.seconds, "Wall-clock limit of one shape")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 86400.0));
+  command->add_flag("--unchecked", options->unchecked, "Do not check results first");
+  add_common(*command, options->common);
+  return {[options] {
+    const auto code = run(*options);
+    return code ? *code : report_error(code.error(), options->common);
+  }};
+}
+
+} // namespace kernevo::cli

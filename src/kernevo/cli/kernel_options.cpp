@@ -1,0 +1,42 @@
+#include "kernevo/cli/kernel_options.h"
+
+#include <charconv>
+#include <fmt/format.h>
+
+namespace kernevo::cli {
+
+Result<ParameterValues> parse_parameters(const std::vector<std::string>& settings) {
+  ParameterValues values;
+  for (const std::string& setting : settings) {
+    const auto equals = setting.find('=');
+    std::int64_t value = 0;
+    const char* end = setting.data() + setting.size();
+    if (equals == std::string::npos || equals == 0 ||
+        std::from_chars(setting.data() + equals + 1, end, value).ptr != end ||
+        equals + 1 == setting.size())
+      return fail(ErrorCode::usage,
+                  fmt::format("'{}' is not NAME=VALUE with an integer value", setting),
+                  std::nullopt, "for example: --param BM=64");
+    values[setting.substr(0, equals)] = value;
+  }
+  return values;
+}
+
+std::string parameters_text(const ParameterValues& parameters) {
+  std::string text;
+  for (const auto& [name, value] : parameters)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+std::string time_text(double nanoseconds) {
+  if (nanoseconds < 1e3)
+    return fmt::format("{:.4g} ns", nanoseconds);
+  if (nanoseconds < 1e6)
+    return fmt::format("{:.4g} us", nanoseconds / 1e3);
+  if (nanoseconds < 1e9)
+    return fmt::format("{:.4g} ms", nanoseconds / 1e6);
+  return fmt::format("{:.4g} s", nanoseconds / 1e9);
+}
+
+} // namespace kernevo::cli
