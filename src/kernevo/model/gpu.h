@@ -38,7 +38,10 @@ struct Gpu {
 
   // Rates at boost clock. Absent where the GPU has no such unit or no public figure exists.
   double clock_ghz = 0;
+  // The clock kernels run at in practice, where measurements tell; else the boost clock.
+  std::optional<double> sustained_clock_ghz;
   double dram_gbps = 0; // 1e9 bytes per second
+  std::optional<double> l2_bytes_per_clock; // to all multiprocessors together
   std::optional<double> fp32_tflops;
   std::optional<double> fp64_tflops;
   std::optional<double> fp16_tflops;        // outside tensor cores

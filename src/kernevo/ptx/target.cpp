@@ -128,7 +128,12 @@ std::string needed_text(std::string_view architectures, int sm) {
 }
 
 std::optional<std::string> why_not_on(const Target& target, const Gpu& gpu) {
-  if (runs_on(target, gpu.compute_capability))
+  // CUDA 13 compiles for nothing older than sm_75, so a V100's kernels come as that. Turing adds
+  // matrix shapes only, and what a V100 lacks there is the timing model's business.
+  constexpr int volta = 70;
+  constexpr int oldest_compiled = 75;
+  const int capability = gpu.compute_capability == volta ? oldest_compiled : gpu.compute_capability;
+  if (runs_on(target, capability))
     return std::nullopt;
   std::string where;
   switch (target.suffix) {
