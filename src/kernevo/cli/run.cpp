@@ -3,6 +3,7 @@
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/run_arguments.h"
+#include "kernevo/cli/run_prediction.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/predict/choose_blocks.h"
 #include "kernevo/predict/counters.h"
@@ -42,6 +43,7 @@ struct Prepared {
   Gpu gpu;
   std::shared_ptr<const vgpu::Program> program;
   std::string kernel; // as in the PTX
+  std::string ptx;
 };
 
 Result<std::string> compile_to_ptx(const Options& options, const Gpu& gpu, std::string source,
@@ -84,6 +86,7 @@ Result<Prepared> prepare(const Options& options) {
   }
   KERNEVO_TRY(program, vgpu::load_program(ptx, options.file));
   prepared.program = program;
+  prepared.ptx = std::move(ptx);
   return prepared;
 }
 
@@ -261,7 +264,8 @@ Result<Bytes> l1_of_a_block(const Prepared& prepared, const vgpu::KernelInfo& ke
 
 void print_result(const Options& options, const vgpu::KernelInfo& kernel,
                   const vgpu::LaunchResult& result, const std::vector<RunArgument>& arguments,
-                  const std::vector<Buffer>& buffers, vgpu::Machine& machine) {
+                  const std::vector<Buffer>& buffers, vgpu::Machine& machine,
+                  const std::optional<Prediction>& prediction) {
   if (!options.common.quiet) {
     fmt::print("{}", result.printed);
     fmt::print("ran      {} on virtual {}: {} blocks, {} warp instructions\n", kernel.demangled,
@@ -279,13 +283,15 @@ void print_result(const Options& options, const vgpu::KernelInfo& kernel,
   }
   if (result.counts && !options.common.quiet)
     print_profile(*result.counts);
+  if (prediction)
+    print_prediction(*prediction);
   if (result.fault)
     fmt::print("{}  {}: {}\n", paint("FAULT", Tone::bad), name_of(result.fault->kind),
                result.fault->message);
 }
 
 void print_json(const vgpu::KernelInfo& kernel, const vgpu::LaunchResult& result,
-                const vgpu::Machine& machine) {
+                const vgpu::Machine& machine, const std::optional<Prediction>& prediction) {
   Json json{{"kernel", kernel.name},
             {"device", "virtual:" + machine.gpu().name},
             {"blocks", result.statistics.blocks_run},
@@ -303,6 +309,14 @@ void print_json(const vgpu::KernelInfo& kernel, const vgpu::LaunchResult& result
     for (const Counter& counter : counters.all)
       json["profile"]["counters"][counter.name] = {
           {"value", counter.value}, {"unit", counter.unit}, {"modelled", counter.modelled}};
+  }
+  if (prediction) {
+    json["prediction"] = {
+        {"method", "modelled"},       {"time_ns", prediction->time.value},
+        {"error", prediction->error}, {"from_machine_code", prediction->from_machine_code},
+        {"waves", prediction->waves}, {"bounds_ns", Json::object()}};
+    for (const TimingTerm& term : prediction->bounds)
+      json["prediction"]["bounds_ns"][term.name] = term.time.value;
   }
   if (result.fault)
     json["finding"] = {{"kind", name_of(result.fault->kind)}, {"message", result.fault->message}};
@@ -342,10 +356,15 @@ Result<int> run(const Options& options) {
   KERNEVO_TRY(buffers, place_arguments(kernel, arguments, machine, config.parameters));
   const vgpu::LaunchResult result = machine.launch(*prepared.program, config);
   KERNEVO_CHECK(save_buffers(arguments, buffers, machine));
+  std::optional<Prediction> prediction;
+  if (result.counts && !result.fault) {
+    KERNEVO_TRY(predicted, predict_run(prepared.ptx, kernel.name, prepared.gpu, *result.counts));
+    prediction = std::move(predicted);
+  }
   if (options.common.json)
-    print_json(kernel, result, machine);
+    print_json(kernel, result, machine, prediction);
   else
-    print_result(options, kernel, result, arguments, buffers, machine);
+    print_result(options, kernel, result, arguments, buffers, machine, prediction);
   return result.fault ? kNo : kYes;
 }
 
@@ -378,8 +397,10 @@ Command add_run(CLI::App& app) {
   command->add_flag("--sanitize", options->sanitize,
                     "Find races and reads of memory nobody wrote (one core, slower)");
   command->add_flag("--cooperative", options->cooperative, "A cooperative launch (grid.sync())");
-  command->add_option("--profile", options->profile_blocks,
-                      "Count what the kernel does, on about so many of its blocks; only those run");
+  command->add_option(
+      "--profile", options->profile_blocks,
+      "Count what the kernel does, on about so many of its blocks (only those run), and "
+      "predict its time");
   command->add_flag("--load-only", options->load_only, "Load the file and list its kernels");
   add_common(*command, options->common);
   return {[options] {
