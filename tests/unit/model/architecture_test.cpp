@@ -69,7 +69,7 @@ protected:
 
 TEST_F(ArchitectureFile, MistakesNameFileLineAndKey) {
   EXPECT_EQ(complaint(original_), "");
-  EXPECT_NE(complaint(with("fp32_lanes:", "fp23_lanes:")).find("did you mean 'fp32_lanes'"),
+  EXPECT_NE(complaint(with("fp32_lanes:", "fp32_lane:")).find("did you mean 'fp32_lanes'"),
             std::string::npos);
   EXPECT_NE(complaint(with("l1_latency: 33", "l1_latency: fast")).find("must be a number above 0"),
             std::string::npos);
