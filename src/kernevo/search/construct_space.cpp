@@ -201,8 +201,10 @@ Result<SearchSpace> SearchSpace::construct(SpaceDescription description) {
     KERNEVO_TRY(culprit, last_to_exclude(description, space.problems_));
     return fail(
         ErrorCode::input,
-        fmt::format("these constraints exclude all {} combinations; the last one to do so is '{}'",
-                    grouped(space.combinations()), culprit->condition.text()),
+        fmt::format(
+            "these constraints exclude all {} combinations; the last one to do so is '{}'{}",
+            grouped(space.combinations()), culprit->condition.text(),
+            culprit->meaning.empty() ? "" : ", " + culprit->meaning),
         culprit->place.file.empty() ? std::nullopt : std::optional<Place>(culprit->place));
   }
   space.rows_ = sorted_rows(rows, space.parameters_.size());

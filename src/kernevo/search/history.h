@@ -27,12 +27,26 @@ enum class Outcome {
 std::string_view name_of(Outcome outcome);
 std::optional<Outcome> outcome_named(std::string_view name);
 
+// The time of one of several shapes, and between what it is believed to be.
+struct ShapeTime {
+  std::string shape;
+  Nanoseconds time;
+  Nanoseconds low;
+  Nanoseconds high;
+
+  bool operator==(const ShapeTime&) const = default;
+};
+
 struct Trial {
   Configuration configuration = 0;
   Outcome outcome = Outcome::ok;
   std::optional<Nanoseconds> time;         // present exactly when the outcome is ok
   std::optional<Nanoseconds> compile_time; // where it was measured
   std::map<std::string, double> counters;  // of a profiler; empty when there was none
+  std::vector<ShapeTime> shapes = {};      // where the time is made of several
+  bool partial = false;    // given up before its last shape: the time is an estimate
+  bool checked = false;    // its results were compared; the outcome says what came of it
+  std::string reason = {}; // of a failure, one line, where it is known
 };
 
 class SearchHistory {

@@ -15,6 +15,20 @@ Expression product(const std::vector<Expression>& factors) {
   return *Expression::parse(text);
 }
 
+// "demand <= limit", where the names it needs are known.
+void add_limit(SpaceDescription& description, const Expression& demand, std::int64_t limit,
+               const std::set<std::string>& known, const Place& place, std::string meaning) {
+  const std::set<std::string> names = demand.names();
+  if (names.empty() && demand.evaluate({}).value_or(limit + 1) <= limit)
+    return;
+  if (std::includes(known.begin(), known.end(), names.begin(), names.end()))
+    description.constraints.push_back(
+        {*Expression::parse(fmt::format("{} <= {}", demand.text(), limit), place), place,
+         std::move(meaning)});
+  else
+    description.hints.push_back(demand);
+}
+
 std::set<std::string> words(std::string_view text) {
   std::set<std::string> found;
   std::string word;
@@ -57,7 +71,8 @@ std::set<std::string> used_names(const KernelFile& file) {
 
 } // namespace
 
-Result<SearchSpace> kernel_space(const KernelFile& file, std::vector<FixedNames> problems) {
+Result<SearchSpace> kernel_space(const KernelFile& file, std::vector<FixedNames> problems,
+                                 const std::optional<BlockLimits>& limits) {
   SpaceDescription description;
   std::set<std::string> known;
   for (const TuneParameter& parameter : file.parameters) {
@@ -71,10 +86,20 @@ Result<SearchSpace> kernel_space(const KernelFile& file, std::vector<FixedNames>
     if (decidable)
       description.constraints.push_back({constraint.condition, constraint.place});
   }
+  if (!problems.empty())
+    for (const auto& [name, value] : problems.front())
+      known.insert(name);
   for (const LaunchDirective& launch : file.launches) {
-    description.hints.push_back(product(launch.block));
     description.hints.push_back(product(launch.grid));
-    description.hints.push_back(launch.shared);
+    if (limits) { // what a constraint compares is a hint as well
+      add_limit(description, product(launch.block), limits->threads, known, launch.place,
+                "the threads a block may have");
+      add_limit(description, product({launch.shared}), limits->shared_bytes, known, launch.place,
+                "the bytes of shared memory a block may ask for");
+    } else {
+      description.hints.push_back(product(launch.block));
+      description.hints.push_back(launch.shared);
+    }
   }
   description.problems = std::move(problems);
   return SearchSpace::construct(std::move(description));

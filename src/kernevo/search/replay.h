@@ -12,7 +12,8 @@ struct ReplayResult {
 };
 
 // Runs a search on recorded times. A configuration that failed costs an evaluation like any other.
+// `ahead` configurations are chosen before the first of them is known, as builds in parallel do.
 Result<ReplayResult> replay(const RecordedSpace& recorded, const SearchOptions& options,
-                            std::size_t evaluations);
+                            std::size_t evaluations, std::size_t ahead = 1);
 
 } // namespace kernevo::search

@@ -29,6 +29,7 @@ struct Parameter {
 struct SpaceConstraint {
   Expression condition;
   Place place;
+  std::string meaning = {}; // for people, where the condition is not one they wrote
 };
 
 // Names a constraint may use beside the parameters, such as the dimensions of a task.
@@ -103,10 +104,17 @@ private:
   std::vector<std::vector<std::uint16_t>> by_rank_; // [parameter][rank] -> value
 };
 
+// What a GPU grants one block; a launch that asks for more cannot be right.
+struct BlockLimits {
+  std::int64_t threads = 0;
+  std::int64_t shared_bytes = 0;
+};
+
 // The space of a kernel file: its @tune values, its @where constraints at all the given problems,
 // and its launch as hints. A constraint that names a dimension is left to the launch plan when no
-// problem is given.
-Result<SearchSpace> kernel_space(const KernelFile& file, std::vector<FixedNames> problems = {});
+// problem is given. With limits, configurations whose @launch asks for more are left out, too.
+Result<SearchSpace> kernel_space(const KernelFile& file, std::vector<FixedNames> problems = {},
+                                 const std::optional<BlockLimits>& limits = {});
 
 // An input error for a @tune parameter that neither the source nor a launch uses: tuning it would
 // measure the same kernel again and again.

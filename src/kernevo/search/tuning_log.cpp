@@ -12,6 +12,7 @@ namespace kernevo::search {
 namespace {
 
 constexpr int kVersion = 1;
+constexpr std::string_view kLeftAlone = "name another log; this one was left as it is";
 
 std::string header_line(const LogHeader& header, const SearchSpace& space) {
   Json json;
@@ -36,7 +37,15 @@ std::string trial_line(const Trial& trial, const SearchSpace& space) {
     json["compile_ns"] = trial.compile_time->value;
   if (!trial.counters.empty())
     json["counters"] = trial.counters;
-  return json.dump() + "\n";
+  for (const ShapeTime& shape : trial.shapes)
+    json["shapes"].push_back({shape.shape, shape.time.value, shape.low.value, shape.high.value});
+  if (trial.partial)
+    json["partial"] = true;
+  if (trial.checked)
+    json["checked"] = true;
+  if (!trial.reason.empty())
+    json["reason"] = trial.reason;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Result<Trial> read_trial(std::string_view line, const SearchSpace& space) {
@@ -46,7 +55,8 @@ Result<Trial> read_trial(std::string_view line, const SearchSpace& space) {
     Trial trial;
   };
   auto fields = read_json(line, "not a line of a tuning log", [](const Json& json) {
-    only_keys(json, {"values", "outcome", "ns", "compile_ns", "counters"});
+    only_keys(json, {"values", "outcome", "ns", "compile_ns", "counters", "shapes", "partial",
+                     "checked", "reason"});
     Fields read;
     read.values = json.value("values", ParameterValues{});
     read.outcome = json.at("outcome").get<std::string>();
@@ -55,6 +65,14 @@ Result<Trial> read_trial(std::string_view line, const SearchSpace& space) {
     if (const auto time = get_optional<double>(json, "compile_ns"))
       read.trial.compile_time = Nanoseconds{*time};
     read.trial.counters = json.value("counters", std::map<std::string, double>{});
+    if (const auto shapes = json.find("shapes"); shapes != json.end())
+      for (const Json& shape : *shapes)
+        read.trial.shapes.push_back(
+            {shape.at(0).get<std::string>(), Nanoseconds{shape.at(1).get<double>()},
+             Nanoseconds{shape.at(2).get<double>()}, Nanoseconds{shape.at(3).get<double>()}});
+    read.trial.partial = json.value("partial", false);
+    read.trial.checked = json.value("checked", false);
+    read.trial.reason = json.value("reason", std::string());
     return read;
   });
   if (!fields)
@@ -84,7 +102,7 @@ Result<void> TuningLog::load(std::string_view text, const LogHeader& header,
     return here({ErrorCode::input,
                  fmt::format("this log is of another {}: '{}', not '{}'", what, theirs, ours),
                  {},
-                 "name another log; this one was left as it is"});
+                 std::string(kLeftAlone)});
   };
   while (whole_bytes < text.size()) {
     const std::size_t end = text.find('\n', whole_bytes);
@@ -101,7 +119,7 @@ Result<void> TuningLog::load(std::string_view text, const LogHeader& header,
                           json.at("space").get<std::string>()};
       });
       if (!found)
-        return here(found.error());
+        return here({ErrorCode::input, "not a tuning log", {}, std::string(kLeftAlone)});
       if ((*found)[0] != header.kernel)
         return refuse("kernel", (*found)[0], header.kernel);
       if ((*found)[1] != header.device)
@@ -117,7 +135,7 @@ Result<void> TuningLog::load(std::string_view text, const LogHeader& header,
     whole_bytes = end + 1;
   }
   if (line_number == 0 && !text.empty())
-    return here({ErrorCode::input, "not a tuning log", {}, ""});
+    return here({ErrorCode::input, "not a tuning log", {}, std::string(kLeftAlone)});
   return {};
 }
 
@@ -150,8 +168,14 @@ const Trial* TuningLog::find(Configuration configuration) const {
 }
 
 void TuningLog::remember(Trial trial) {
-  if (found_.try_emplace(trial.configuration, trials_.size()).second)
+  const auto [found, added] = found_.try_emplace(trial.configuration, trials_.size());
+  if (added) {
     trials_.push_back(std::move(trial));
+    return;
+  }
+  Trial& earlier = trials_[found->second];
+  if ((earlier.partial && !trial.partial) || (trial.checked && !earlier.checked))
+    earlier = std::move(trial);
 }
 
 Result<void> TuningLog::append(const Trial& trial) {

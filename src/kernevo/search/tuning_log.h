@@ -33,7 +33,8 @@ public:
   const std::vector<Trial>& trials() const { return trials_; }
   // The trial of a configuration, if there was one.
   const Trial* find(Configuration configuration) const;
-  // Written and flushed before it returns.
+  // Written and flushed before it returns. Of two trials of a configuration the first stands, but
+  // for one that was given up early or not checked and later was.
   Result<void> append(const Trial& trial);
 
 private:

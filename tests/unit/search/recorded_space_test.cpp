@@ -90,6 +90,18 @@ TEST_F(RecordedSpaceTest, AFailureCostsAnEvaluation) {
   EXPECT_THAT(replay(*recorded, options, 10)->fraction, testing::ElementsAre(0, 0.5, 1));
 }
 
+TEST_F(RecordedSpaceTest, ChoosingAheadDependsOnWhatIsKnownByThen) {
+  const auto recorded = load_recorded_space(KERNEVO_TEST_DATA "/made_up.tsv.gz");
+  SearchOptions options;
+  options.strategy = "evolutionary";
+  const auto one = replay(*recorded, options, 60);
+  const auto three = replay(*recorded, options, 60, 3);
+  EXPECT_EQ(three->order.size(), 60U);
+  EXPECT_NE(three->order, one->order);
+  EXPECT_EQ(replay(*recorded, options, 60, 3)->order, three->order);
+  EXPECT_EQ(std::set(three->order.begin(), three->order.end()).size(), 60U);
+}
+
 // The file that ships for trying things out is the made-up space, as a table.
 TEST_F(RecordedSpaceTest, TheShippedTableIsTheMadeUpSpace) {
   const auto recorded = load_recorded_space(KERNEVO_TEST_DATA "/made_up.tsv.gz");

@@ -246,6 +246,25 @@ TEST(KernelSpace, TakesParametersConstraintsAndHints) {
   EXPECT_TRUE(check_parameters_used(*file));
 }
 
+TEST(KernelSpace, LeavesOutWhatAGpuCannotLaunch) {
+  const auto file = parse_kernel_file(kKernel, "scale.cu");
+  const auto threads = kernel_space(*file, {{{"M", 64}}}, BlockLimits{100, 1000});
+  ASSERT_TRUE(threads) << format_error(threads.error());
+  EXPECT_EQ(threads->size(), 4U); // without BN=64, whose blocks have 128 threads
+  const auto shared = kernel_space(*file, {{{"M", 64}}}, BlockLimits{1000, 128});
+  ASSERT_TRUE(shared) << format_error(shared.error());
+  EXPECT_EQ(shared->size(), 4U); // without BM=64, which asks for 256 bytes
+  // The limits are of the GPU; the model sees what they limit either way.
+  EXPECT_GE(Features(*threads).count(),
+            Features(*SearchSpace::construct({threads->parameters(), {}, {}, {}})).count());
+  const auto none = kernel_space(*file, {}, BlockLimits{32, 1000});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(
+      format_error(none.error()),
+      HasSubstr("scale.cu:7:12: these constraints exclude all 12 combinations; the last one "
+                "to do so is '(BN) * (2) <= 32', the threads a block may have"));
+}
+
 TEST(KernelSpace, AParameterNobodyUsesIsAnError) {
   std::string text = kKernel;
   text.replace(text.find("i < UNROLL"), 10, "i < 4     ");

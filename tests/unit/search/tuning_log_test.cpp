@@ -95,6 +95,48 @@ TEST_F(TuningLogTest, EveryTrialComesBackAsItWas) {
   }));
 }
 
+TEST_F(TuningLogTest, WhatATunerAddsComesBack) {
+  Trial trial = recorded_.trials[0];
+  trial.shapes = {{"64x64", {1.0 / 3}, {0.25}, {0.5}}, {"128x128", {2}, {1}, {3}}};
+  trial.partial = true;
+  Trial failure{1, Outcome::wrong, {}, {}, {}};
+  failure.checked = true;
+  failure.reason = "C[0] is \"1\", not 2";
+  {
+    auto log = TuningLog::open(path_, header_, recorded_.space);
+    ASSERT_TRUE(log->append(trial));
+    ASSERT_TRUE(log->append(failure));
+  }
+  const auto log = TuningLog::open(path_, header_, recorded_.space);
+  ASSERT_EQ(log->trials().size(), 2U);
+  EXPECT_EQ(log->trials()[0].shapes, trial.shapes);
+  EXPECT_TRUE(log->trials()[0].partial);
+  EXPECT_FALSE(log->trials()[0].checked);
+  EXPECT_TRUE(log->trials()[1].checked);
+  EXPECT_EQ(log->trials()[1].reason, failure.reason);
+}
+
+TEST_F(TuningLogTest, ALaterTrialStandsOnlyWhereItSaysMore) {
+  Trial first = recorded_.trials[0];
+  Trial estimate = recorded_.trials[1];
+  estimate.partial = true;
+  Trial checked = first;
+  checked.checked = true;
+  checked.time = Nanoseconds{2};
+  Trial unchecked = first;
+  unchecked.time = Nanoseconds{3};
+  {
+    auto log = TuningLog::open(path_, header_, recorded_.space);
+    for (const Trial& trial : {first, estimate, checked, unchecked, recorded_.trials[1], estimate})
+      ASSERT_TRUE(log->append(trial));
+    EXPECT_EQ(log->find(0)->time->value, 2);
+  }
+  const auto log = TuningLog::open(path_, header_, recorded_.space);
+  ASSERT_EQ(log->trials().size(), 2U);
+  EXPECT_EQ(log->find(0)->time->value, 2);
+  EXPECT_FALSE(log->find(1)->partial);
+}
+
 TEST_F(TuningLogTest, ALineCutShortByACrashIsDropped) {
   {
     auto log = TuningLog::open(path_, header_, recorded_.space);
