@@ -3,6 +3,7 @@
 #include "kernevo/device/virtual_device.h"
 #include "kernevo/evaluate/check_limits.h"
 #include "kernevo/evaluate/compile_kernel.h"
+#include "kernevo/evaluate/objective_time.h"
 #include "kernevo/evaluate/run_case.h"
 #include "kernevo/predict/choose_blocks.h"
 #include "kernevo/predict/l1_share.h"
@@ -11,7 +12,6 @@
 #include "kernevo/toolchain/toolchain.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <memory>
 #include <utility>
@@ -37,11 +37,19 @@ public:
     KERNEVO_TRY(parameters, choose_parameters(kernel_, options_.parameters));
     result_.parameters = std::move(parameters);
     KERNEVO_CHECK(build());
-    if (!result_.fault)
+    if (!result_.fault && options_.go_on_built && !options_.go_on_built(result_.build))
+      result_.stopped = true;
+    if (!result_.fault && !result_.stopped)
       KERNEVO_CHECK(load());
-    for (const ShapeCase& shape : task_.shapes)
-      if (!result_.fault && wanted(shape))
-        KERNEVO_CHECK(time_case(shape));
+    for (const ShapeCase& shape : task_.shapes) {
+      if (result_.fault || result_.stopped || !wanted(shape))
+        continue;
+      KERNEVO_CHECK(time_case(shape));
+      if (!result_.fault && options_.go_on_timed && !options_.go_on_timed(result_.cases))
+        result_.stopped = true;
+    }
+    if (result_.stopped)
+      return std::move(result_);
     if (result_.fault)
       result_.cases.clear();
     else if (result_.cases.empty())
@@ -248,25 +256,11 @@ private:
     return make_timing(std::move(timing));
   }
 
-  // The geometric mean of speed-ups over any fixed baseline is best where the geometric mean of
-  // the times is least.
   Nanoseconds objective() const {
-    double weights = 0;
-    double sum = 0;
-    double worst = 0;
-    for (const CaseBench& c : result_.cases) {
-      const double time = c.timing.median.value;
-      weights += c.weight;
-      sum +=
-          c.weight * (task_.objective == Objective::geometric_mean_speedup ? std::log(time) : time);
-      worst = std::max(worst, time);
-    }
-    switch (task_.objective) {
-    case Objective::geometric_mean_speedup: return Nanoseconds{std::exp(sum / weights)};
-    case Objective::weighted_mean_time: return Nanoseconds{sum / weights};
-    case Objective::worst_case_time: return Nanoseconds{worst};
-    }
-    return Nanoseconds{worst};
+    std::vector<WeightedTime> times;
+    for (const CaseBench& c : result_.cases)
+      times.push_back({c.timing.median, c.weight});
+    return objective_time(task_.objective, times);
   }
 
   // Errors are stated so that two validation launches in three lay within.

@@ -14,11 +14,14 @@
 #include "kernevo/predict/prediction.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace kernevo {
+
+struct CaseBench;
 
 struct BenchOptions {
   std::string gpu; // overrides the task's target
@@ -28,6 +31,9 @@ struct BenchOptions {
   double seconds = 60;       // wall-clock limit of one shape
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
   std::vector<std::string> only_cases; // ids of the shapes to time; empty = all
+  // Asked when the kernel is built and after each shape; a no ends the bench there.
+  std::function<bool(const Build&)> go_on_built = {};
+  std::function<bool(const std::vector<CaseBench>&)> go_on_timed = {};
 };
 
 // One launch of one shape.
@@ -51,8 +57,10 @@ struct BenchResult {
   ParameterValues parameters;
   std::vector<CaseBench> cases; // empty when the kernel has a fault
   std::optional<FaultKind> fault;
-  std::string summary; // of the fault
-  // What the task's objective makes of the cases' times; absent with a fault. Less is better.
+  std::string summary;  // of the fault
+  bool stopped = false; // by go_on_...; cases are those timed before
+  // What the task's objective makes of the cases' times; absent with a fault or when stopped. Less
+  // is better.
   std::optional<Nanoseconds> objective;
 };
 
