@@ -1,0 +1,166 @@
+#include "kernevo/tune/kernel_objective.h"
+
+#include "kernevo/evaluate/check.h"
+#include "kernevo/model/json.h"
+#include "kernevo/predict/counters.h"
+
+#include <fmt/format.h>
+
+namespace kernevo::tune {
+
+using search::Outcome;
+using search::ShapeTime;
+using search::Trial;
+
+namespace {
+
+Outcome outcome_of(FaultKind fault) {
+  switch (fault) {
+  case FaultKind::syntax_error:
+  case FaultKind::semantic_compile_error: return Outcome::compile;
+  case FaultKind::interface_contract_error: return Outcome::resources;
+  case FaultKind::correctness_mismatch: return Outcome::wrong;
+  case FaultKind::memory_safety_error:
+  case FaultKind::race_or_sync_error:
+  case FaultKind::uninitialized_memory_error:
+  case FaultKind::candidate_runtime_error: return Outcome::run;
+  }
+  return Outcome::failed;
+}
+
+std::vector<double> weights_of(const Task& task) {
+  std::vector<double> weights;
+  for (const ShapeCase& shape : task.shapes)
+    weights.push_back(shape.weight);
+  return weights;
+}
+
+// What a model of the time may learn from: the profiler's counters, the bounds of the prediction
+// and what holds a block back, summed over the launches.
+std::map<std::string, double> counters_of_case(const CaseBench& bench) {
+  std::map<std::string, double> counters;
+  for (const LaunchBench& launch : bench.launches) {
+    for (const Counter& counter : counters_of(launch.counts).all)
+      counters[counter.name] += counter.value;
+    const Prediction& p = launch.prediction;
+    for (const TimingTerm& bound : p.bounds)
+      counters["bound." + bound.name + ".ns"] += bound.time.value;
+    counters["traffic.l2.bytes"] += p.traffic.l2_read_bytes + p.traffic.l2_write_bytes;
+    counters["traffic.dram.bytes"] += p.traffic.dram_read_bytes + p.traffic.dram_write_bytes;
+    counters["occupancy"] += p.occupancy.fraction;
+    counters["waves"] += p.waves;
+    counters["registers"] += launch.resources.registers.value_or(0);
+  }
+  return counters;
+}
+
+ShapeTime shape_time(const CaseBench& bench) {
+  return {bench.case_id, bench.timing.median, bench.timing.interval.low,
+          bench.timing.interval.high};
+}
+
+} // namespace
+
+KernelObjective::KernelObjective(const Task& task, const KernelFile& kernel, BenchOptions bench,
+                                 std::uint64_t check_seed)
+    : task_(task), kernel_(kernel), bench_(std::move(bench)), check_seed_(check_seed),
+      race_(task.objective, weights_of(task)) {}
+
+// Empty when the launches cannot be known; bench_kernel then says why.
+std::string KernelObjective::code_key(const Build& build, const ParameterValues& values) const {
+  std::string key = build.ptx_hash;
+  for (const ShapeCase& shape : task_.shapes) {
+    const auto problem = make_problem(task_, shape);
+    if (!problem)
+      return {};
+    const auto plan =
+        make_launch_plan(kernel_, values, *problem, task_.default_launch, Place{task_.file});
+    if (!plan)
+      return {};
+    key += '\n' + to_json(*plan);
+  }
+  return key;
+}
+
+// What racing would have made of it: the answer is the same whether the shapes were timed for this
+// configuration or for another with the same code.
+Trial KernelObjective::race(const Timed& timed, const Trial* incumbent) const {
+  Trial trial;
+  trial.counters = timed.counters;
+  for (const ShapeTime& shape : timed.shapes) {
+    trial.shapes.push_back(shape);
+    if (race_.clearly_slower(trial.shapes, incumbent)) {
+      trial.partial = true;
+      break;
+    }
+  }
+  trial.time = race_.time_of(trial.shapes, incumbent);
+  return trial;
+}
+
+Result<Trial> KernelObjective::evaluate(const ParameterValues& values, const Trial* incumbent) {
+  auto timed = std::make_shared<Timed>();
+  std::shared_ptr<const Timed> same;
+  std::string key;
+  BenchOptions options = bench_;
+  options.parameters = values;
+  options.go_on_built = [&](const Build& build) {
+    key = code_key(build, values);
+    const std::lock_guard lock(mutex_);
+    if (const auto found = timed_.find(key); !key.empty() && found != timed_.end()) {
+      same = found->second;
+      ++same_code_;
+    }
+    return same == nullptr;
+  };
+  options.go_on_timed = [&](const std::vector<CaseBench>& cases) {
+    if (timed->shapes.empty())
+      timed->counters = counters_of_case(cases.front());
+    timed->shapes.push_back(shape_time(cases.back()));
+    return !race_.clearly_slower(timed->shapes, incumbent);
+  };
+  auto result = bench_kernel(task_, kernel_, options);
+  Trial failure;
+  if (!result) {
+    // An instruction the virtual GPU does not have stops one configuration, not the others.
+    if (result.error().code != ErrorCode::unsupported)
+      return tl::unexpected<Error>(result.error());
+    failure.outcome = Outcome::failed;
+    failure.reason = format_error(result.error());
+    return failure;
+  }
+  if (result->fault) {
+    failure.outcome = outcome_of(*result->fault);
+    failure.reason = result->summary;
+    return failure;
+  }
+  if (same)
+    return race(*same, incumbent);
+  if (!result->stopped) {
+    const std::lock_guard lock(mutex_);
+    timed_.try_emplace(key, timed);
+  }
+  return race(*timed, incumbent);
+}
+
+Result<std::optional<std::string>> KernelObjective::check(const ParameterValues& values) {
+  CheckOptions options;
+  options.gpu = bench_.gpu;
+  options.parameters = values;
+  options.seed = check_seed_;
+  options.seconds = bench_.seconds;
+  options.memory_bytes = bench_.memory_bytes;
+  KERNEVO_TRY(checked, check_kernel(task_, kernel_, options));
+  if (checked.verdict.correct)
+    return std::optional<std::string>();
+  return std::optional<std::string>(
+      fmt::format("{}: {}", checked.verdict.fault ? name_of(*checked.verdict.fault) : "wrong",
+                  checked.verdict.summary));
+}
+
+std::size_t KernelObjective::same_code() const {
+  const std::lock_guard lock(mutex_);
+  return same_code_;
+}
+
+} // namespace kernevo::tune

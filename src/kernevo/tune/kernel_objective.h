@@ -1,0 +1,46 @@
+// The predicted time of a kernel on the virtual GPU as a function of its parameters.
+#pragma once
+
+#include "kernevo/evaluate/bench.h"
+#include "kernevo/tune/race.h"
+#include "kernevo/tune/tuning_objective.h"
+
+#include <memory>
+#include <mutex>
+
+namespace kernevo::tune {
+
+class KernelObjective : public TuningObjective {
+public:
+  // Task and kernel must outlive it. `bench` says how; its parameters and hooks are ours.
+  // `check_seed` chooses the inputs on which a new best is checked.
+  KernelObjective(const Task& task, const KernelFile& kernel, BenchOptions bench,
+                  std::uint64_t check_seed);
+
+  Result<search::Trial> evaluate(const ParameterValues& values,
+                                 const search::Trial* incumbent) override;
+  Result<std::optional<std::string>> check(const ParameterValues& values) override;
+
+  // Evaluations answered by one that had the same PTX and the same launches.
+  std::size_t same_code() const;
+
+private:
+  struct Timed {
+    std::vector<search::ShapeTime> shapes;
+    std::map<std::string, double> counters; // of the first shape
+  };
+
+  std::string code_key(const Build& build, const ParameterValues& values) const;
+  search::Trial race(const Timed& timed, const search::Trial* incumbent) const;
+
+  const Task& task_;
+  const KernelFile& kernel_;
+  BenchOptions bench_;
+  std::uint64_t check_seed_;
+  Race race_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const Timed>> timed_; // by code_key; whole ones alone
+  std::size_t same_code_ = 0;
+};
+
+} // namespace kernevo::tune

@@ -1,0 +1,37 @@
+// A kernel of a task on a GPU, ready to be tuned: its valid configurations and its identity.
+#pragma once
+
+#include "kernevo/model/gpu.h"
+#include "kernevo/model/task.h"
+#include "kernevo/search/kernel_tuner_cache.h"
+#include "kernevo/search/search.h"
+#include "kernevo/search/tuning_log.h"
+
+namespace kernevo::tune {
+
+struct TuningSubject {
+  Gpu gpu;
+  search::SearchSpace space;
+  // The values the kernel has without tuning; absent when they are not valid at every shape.
+  std::optional<search::Configuration> defaults;
+  // Everything a predicted time depends on: the kernel's source and the task; the GPU, the tables
+  // and program that model it, and the compiler.
+  std::string kernel_id;
+  std::string device_id;
+
+  search::LogHeader log_header(const search::SearchOptions& options) const {
+    return {kernel_id, device_id, options.strategy, options.seed};
+  }
+  search::CacheHeader cache_header() const { return {device_id, kernel_id, problem_size}; }
+  std::vector<std::int64_t> problem_size; // of the first shape, as cache files have it
+};
+
+// An input error for a kernel there is nothing to tune in, a parameter nobody uses, constraints
+// that exclude everything and launches the GPU can never make.
+Result<TuningSubject> prepare_subject(const Task& task, const KernelFile& kernel,
+                                      const std::string& gpu);
+
+// Where the log of a subject lies unless the user says; empty when there is no cache folder.
+std::filesystem::path default_log(const TuningSubject& subject);
+
+} // namespace kernevo::tune
