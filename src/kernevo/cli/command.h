@@ -38,6 +38,7 @@ Command add_init(CLI::App& app);
 Command add_jit(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_sass(CLI::App& app);
+Command add_tune(CLI::App& app);
 
 // Prints the error as one line on stderr (or as JSON on stdout) and returns its exit code.
 int report_error(const Error& error, const CommonOptions& options);

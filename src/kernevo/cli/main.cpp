@@ -75,6 +75,7 @@ int run(int argc, char** argv) {
   commands["jit"] = add_jit(app);
   commands["run"] = add_run(app);
   commands["sass"] = add_sass(app);
+  commands["tune"] = add_tune(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& wanted) { // --help, --version

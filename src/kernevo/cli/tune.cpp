@@ -1,0 +1,262 @@
+// kernevo tune TASK KERNEL: which parameters are best?
+#include "kernevo/base/files.h"
+#include "kernevo/cli/command.h"
+#include "kernevo/cli/stop_signals.h"
+#include "kernevo/cli/tune_replay.h"
+#include "kernevo/cli/tune_report.h"
+#include "kernevo/kernel/set_defaults.h"
+#include "kernevo/task/load_task.h"
+#include "kernevo/tune/kernel_objective.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <memory>
+
+namespace kernevo::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using search::Trial;
+
+constexpr std::size_t kDefaultEvaluations = 100;
+constexpr std::size_t kReplayEvaluations = 200;
+
+struct Options {
+  CommonOptions common;
+  std::string task;
+  std::string kernel;
+  std::string gpu;
+  std::optional<std::int64_t> evaluations;
+  std::optional<double> seconds;
+  std::string strategy{search::kDefaultStrategy};
+  std::uint64_t seed = 0;
+  unsigned jobs = 0;
+  std::optional<std::size_t> ahead;
+  std::string log;
+  std::string export_cache;
+  std::string import_cache;
+  std::string write;
+  bool force = false;
+  std::string replay;
+  std::uint64_t seeds = 20;
+};
+
+Result<void> check_budget(const Options& options) {
+  if (options.evaluations && *options.evaluations < 1)
+    return fail(
+        ErrorCode::usage,
+        fmt::format("a budget of {} evaluations leaves nothing to do", *options.evaluations),
+        std::nullopt, "give --evaluations at least 1");
+  if (options.seconds && !(*options.seconds > 0))
+    return fail(ErrorCode::usage,
+                fmt::format("a budget of {} seconds leaves nothing to do", *options.seconds),
+                std::nullopt, "give --seconds more than 0");
+  return {};
+}
+
+// Before hours are spent: could the result be written?
+Result<void> check_target(const Options& options) {
+  if (options.write.empty())
+    return {};
+  std::error_code ignored;
+  if (fs::exists(options.write, ignored) && !options.force)
+    return fail(ErrorCode::usage, "exists already", Place{options.write},
+                "name another file for --write, or add --force");
+  const fs::path folder = fs::absolute(options.write, ignored).parent_path();
+  if (!fs::is_directory(folder, ignored))
+    return fail(ErrorCode::usage, "is not a folder", Place{folder.string()},
+                "--write needs one that exists");
+  return {};
+}
+
+// The log the user named, or the one kept for this kernel; a cache that cannot be written only
+// means that nothing is kept.
+Result<std::optional<search::TuningLog>> open_log(const Options& options,
+                                                  const tune::TuningSubject& subject,
+                                                  const search::SearchOptions& search,
+                                                  TuneNames& names) {
+  const bool named = !options.log.empty();
+  const fs::path path = named ? fs::path(options.log) : tune::default_log(subject);
+  if (path.empty())
+    return std::nullopt;
+  std::error_code problem;
+  if (!named)
+    fs::create_directories(path.parent_path(), problem);
+  auto log = search::TuningLog::open(path, subject.log_header(search), subject.space);
+  if (!log && named)
+    return tl::unexpected<Error>(log.error());
+  if (!log) {
+    if (!options.common.quiet)
+      fmt::print(stderr, "kernevo: {}; this run cannot be resumed\n", format_error(log.error()));
+    return std::nullopt;
+  }
+  names.log = path.string();
+  return std::optional<search::TuningLog>(std::move(*log));
+}
+
+// What an export will hold: the file's own entries, then what was imported, the log and this run.
+// Those given up early have estimates for times, which a cache file cannot say.
+Result<void> export_cache(const Options& options, const tune::TuningSubject& subject,
+                          const std::vector<const std::vector<Trial>*>& sources) {
+  std::map<search::Configuration, const Trial*> chosen;
+  for (const std::vector<Trial>* source : sources)
+    for (const Trial& trial : *source)
+      if (!trial.partial)
+        chosen[trial.configuration] = &trial;
+  std::vector<Trial> trials;
+  for (const auto& [configuration, trial] : chosen)
+    trials.push_back(*trial);
+  return search::write_kernel_tuner_cache(options.export_cache, subject.cache_header(),
+                                          subject.space, trials);
+}
+
+Result<int> run_tuning(const Options& options) {
+  KERNEVO_TRY(task, load_task(options.task));
+  KERNEVO_TRY(kernel, load_kernel_file(options.kernel));
+  KERNEVO_CHECK(check_target(options));
+  KERNEVO_TRY(subject, tune::prepare_subject(task.task, kernel, options.gpu));
+  tune::TunerOptions tuner;
+  tuner.search.strategy = options.strategy;
+  tuner.search.seed = options.seed;
+  if (subject.defaults)
+    tuner.search.seeds = {*subject.defaults};
+  KERNEVO_CHECK(search::make_strategy(options.strategy, subject.space));
+  if (options.evaluations)
+    tuner.evaluations = static_cast<std::size_t>(*options.evaluations);
+  else if (!options.seconds)
+    tuner.evaluations = kDefaultEvaluations;
+  tuner.seconds = options.seconds;
+  tuner.jobs = options.jobs == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options.jobs;
+  tuner.ahead = std::max<std::size_t>(options.ahead.value_or(tune::kDefaultAhead), tuner.jobs);
+  if (!options.import_cache.empty()) {
+    KERNEVO_TRY(known, search::read_kernel_tuner_cache(options.import_cache, subject.cache_header(),
+                                                       subject.space));
+    tuner.known = std::move(known);
+  }
+  std::vector<Trial> exported;
+  if (std::error_code ignored;
+      !options.export_cache.empty() && fs::exists(options.export_cache, ignored)) {
+    KERNEVO_TRY(existing, search::read_kernel_tuner_cache(options.export_cache,
+                                                          subject.cache_header(), subject.space));
+    exported = std::move(existing);
+  }
+  TuneNames names{options.task, options.kernel, options.gpu, {}, {}};
+  KERNEVO_TRY(log, open_log(options, subject, tuner.search, names));
+
+  const StopSignals signals;
+  TuneProgress progress(options.common, subject, tuner);
+  progress.header(names, log ? log->trials().size() : 0);
+  tuner.interrupted = [&] { return signals.requested(); };
+  tuner.observer = [&](tune::TuningEvent event, const tune::TuningState& state) {
+    progress.show(event, state);
+  };
+  BenchOptions bench;
+  bench.gpu = subject.gpu.name;
+  tune::KernelObjective objective(task.task, kernel, bench, options.seed + 1);
+  const auto start = std::chrono::steady_clock::now();
+  auto result = tune::tune(subject.space, objective, log ? &*log : nullptr, tuner);
+  progress.finish();
+  if (!result) {
+    if (result.error().fix.empty() && !names.log.empty())
+      result.error().fix = "what was evaluated is in the log; the same command goes on from there";
+    return tl::unexpected<Error>(result.error());
+  }
+  if (!options.export_cache.empty()) {
+    const std::vector<Trial> none;
+    KERNEVO_CHECK(
+        export_cache(options, subject,
+                     {&exported, &tuner.known, log ? &log->trials() : &none, &result->trials}));
+  }
+  if (!options.write.empty() && result->best) {
+    KERNEVO_TRY(text, set_defaults(kernel, subject.space.values(result->best->configuration)));
+    KERNEVO_CHECK(write_file_atomically(options.write, text));
+    names.written = options.write;
+  }
+  const TuneSummary summary{
+      names,
+      subject,
+      tuner,
+      *result,
+      objective.same_code(),
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  if (options.common.json)
+    print_tune_json(summary);
+  else
+    print_tune_summary(summary, options.common.quiet);
+  return result->best ? kYes : kNo;
+}
+
+Result<int> run(const Options& options) {
+  KERNEVO_CHECK(check_budget(options));
+  if (!options.replay.empty()) {
+    if (!options.task.empty())
+      return fail(ErrorCode::usage,
+                  "--replay searches a recording; it takes no task and no kernel");
+    search::SearchOptions search;
+    search.strategy = options.strategy;
+    search.seed = options.seed;
+    return replay_recorded(
+        options.replay, search,
+        static_cast<std::size_t>(options.evaluations.value_or(kReplayEvaluations)),
+        options.ahead.value_or(1), options.seeds, options.common);
+  }
+  if (options.kernel.empty())
+    return fail(ErrorCode::usage, "TASK and KERNEL are required", std::nullopt,
+                "see 'kernevo tune --help'");
+  return run_tuning(options);
+}
+
+} // namespace
+
+Command add_tune(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "tune", "Which values of its @tune parameters make this kernel fastest? Searches under a "
+              "budget, checks every new best, and can be stopped and started again");
+  command->add_option("TASK", options->task, "Task file (YAML)");
+  command->add_option("KERNEL", options->kernel, "Kernel file with @tune lines");
+  command->add_option("--evaluations", options->evaluations,
+                      "Try so many configurations (default: 100, unless --seconds is given)");
+  command->add_option("--seconds", options->seconds, "Begin nothing new after so many seconds");
+  std::string strategies;
+  for (const search::StrategyEntry& entry : search::strategies())
+    strategies += fmt::format("{}{}", strategies.empty() ? "" : ", ", entry.name);
+  command->add_option("--strategy", options->strategy, "How to choose what to try: " + strategies)
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Seed of the search")->capture_default_str();
+  command
+      ->add_option("--jobs", options->jobs,
+                   "Build and profile so many configurations in parallel (default: one a core)")
+      ->check(CLI::Range(1, 1024));
+  command
+      ->add_option("--ahead", options->ahead,
+                   fmt::format("Choose so many before the first of them is known; the same number, "
+                               "seed and strategy give the same run (default: {}, or --jobs if "
+                               "that is more; 1 with --replay)",
+                               tune::kDefaultAhead))
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--gpu", options->gpu, "Named GPU instead of the task's target");
+  command->add_option("--log", options->log,
+                      "Keep what was tried here, and go on from it (default: a file of this "
+                      "kernel, task and GPU in the cache folder)");
+  command->add_option("--import-cache", options->import_cache,
+                      "Begin with the trials of this cache file (Kernel Tuner's format)");
+  command->add_option("--export-cache", options->export_cache,
+                      "Write all trials to this cache file (Kernel Tuner's format)");
+  command->add_option("--write", options->write,
+                      "Write a copy of the kernel with the best values as its defaults");
+  command->add_flag("--force", options->force, "Let --write replace a file");
+  command->add_option("--replay", options->replay,
+                      "Instead of a task and a kernel: search this recorded space (a table or a "
+                      "Kernel Tuner cache, also gzip) and print how near the optimum it comes");
+  command->add_option("--seeds", options->seeds, "Of --replay: repeat with so many seeds")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 10000));
+  add_common(*command, options->common);
+  return {[options] {
+    const auto code = run(*options);
+    return code ? *code : report_error(code.error(), options->common);
+  }};
+}
+
+} // namespace kernevo::cli
