@@ -268,12 +268,12 @@ Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
 
   Judge judge(inputs, expectation, options, laid, report);
   const bool sampled = !options.only_blocks.empty();
-  // The worker runs the kernel while this process works out what to expect.
-  auto running =
-      std::async(std::launch::async, [&] { return subject.device->run(laid.request, laid.arena); });
-  Result<void> expected = sampled ? Result<void>{} : judge.expect(false);
-  KERNEVO_TRY(outcome, running.get());
-  KERNEVO_CHECK(expected);
+  // The worker runs the kernel while this process works out what to expect. The device keeps this
+  // thread: a worker it starts dies with the thread that started it.
+  auto expected = std::async(std::launch::async,
+                             [&] { return sampled ? Result<void>{} : judge.expect(false); });
+  KERNEVO_TRY(outcome, subject.device->run(laid.request, laid.arena));
+  KERNEVO_CHECK(expected.get());
   report.warp_instructions = outcome.warp_instructions;
   report.record.blocks_run = outcome.blocks_run;
   report.printed = std::move(outcome.printed);

@@ -178,6 +178,24 @@ TEST_F(Check, AHugeShapeCostsWhatItsSampleTouches) {
   }
 }
 
+// The first of them is worth compiling for, which needs another worker; the second needs it too.
+TEST_F(Check, SeveralLargeShapesShareAWorker) {
+  const std::string task =
+      "op_name: matmul\nshapes: [[384, 384, 384], [64, 1024, 512]]\ndtype: float32\n"
+      "target_gpu: A100\n";
+  const auto result =
+      check(task, "__global__ void matmul(const float* A, const float* B, float* C, int M, int N, "
+                  "int K) {\n"
+                  "  int c = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                  "  int r = blockIdx.y * blockDim.y + threadIdx.y;\n"
+                  "  float sum = 0;\n"
+                  "  for (int k = 0; r < M && c < N && k < K; k++)\n"
+                  "    sum += A[r * K + k] * B[k * N + c];\n"
+                  "  if (r < M && c < N) C[r * N + c] = sum;\n}\n");
+  ASSERT_TRUE(result) << format_error(result.error());
+  EXPECT_TRUE(result->verdict.correct) << result->verdict.summary;
+}
+
 TEST_F(Check, ATaskOfItsOwnUsesTheReferenceKernel) {
   const std::string task = R"(op_name: saxpby
 op_semantics: "z = 2x + 3y"
