@@ -3,7 +3,7 @@
 
 #include "kernevo/base/worker_process.h"
 #include "kernevo/task/load_task.h"
-#include "kernevo/tune/tuner.h"
+#include "kernevo/toolchain/toolchain.h"
 #include "kernevo/tune/tuning_subject.h"
 
 #include <filesystem>
@@ -40,6 +40,8 @@ class KernelObjectiveTest : public testing::Test {
 protected:
   static void SetUpTestSuite() { set_worker_program(KERNEVO_PROGRAM); }
   void SetUp() override {
+    if (const auto toolchain = find_toolchain(); !toolchain)
+      GTEST_SKIP() << toolchain.error().message;
     folder_ = std::filesystem::temp_directory_path() /
               ("kernevo-tune-" + std::to_string(getpid()) + "-" +
                testing::UnitTest::GetInstance()->current_test_info()->name());
