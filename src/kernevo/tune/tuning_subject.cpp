@@ -85,8 +85,10 @@ fs::path default_log(const TuningSubject& subject) {
   const fs::path folder = cache_folder();
   if (folder.empty())
     return {};
+  std::string gpu = subject.gpu.name;
+  std::replace(gpu.begin(), gpu.end(), ' ', '_');
   return folder / "tune" /
-         fmt::format("{}-{}-{}.jsonl", subject.kernel_id, subject.gpu.name,
+         fmt::format("{}-{}-{}.jsonl", subject.kernel_id, gpu,
                      short_hash(subject.device_id + subject.space.id()));
 }
 
