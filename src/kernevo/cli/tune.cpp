@@ -94,9 +94,34 @@ Result<std::optional<search::TuningLog>> open_log(const Options& options,
   return std::optional<search::TuningLog>(std::move(*log));
 }
 
-// What an export will hold: the file's own entries, then what was imported, the log and this run.
-// Those given up early have estimates for times, which a cache file cannot say.
-Result<void> export_cache(const Options& options, const tune::TuningSubject& subject,
+tune::TunerOptions tuner_options(const Options& options, const tune::TuningSubject& subject) {
+  tune::TunerOptions tuner;
+  tuner.search.strategy = options.strategy;
+  tuner.search.seed = options.seed;
+  if (subject.defaults)
+    tuner.search.seeds = {*subject.defaults};
+  if (options.evaluations)
+    tuner.evaluations = static_cast<std::size_t>(*options.evaluations);
+  else if (!options.seconds)
+    tuner.evaluations = kDefaultEvaluations;
+  tuner.seconds = options.seconds;
+  tuner.jobs = options.jobs == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options.jobs;
+  tuner.ahead = std::max<std::size_t>(options.ahead.value_or(tune::kDefaultAhead), tuner.jobs);
+  return tuner;
+}
+
+// The trials of a cache file; none when there is no such option, or when it is yet to be written.
+Result<std::vector<Trial>> read_cache(const std::string& file, bool may_be_missing,
+                                      const tune::TuningSubject& subject) {
+  std::error_code ignored;
+  if (file.empty() || (may_be_missing && !fs::exists(file, ignored)))
+    return std::vector<Trial>{};
+  return search::read_kernel_tuner_cache(file, subject.cache_header(), subject.space);
+}
+
+// Later sources know better. Those given up early have estimates for times, which a cache file
+// cannot say.
+Result<void> export_cache(const std::string& file, const tune::TuningSubject& subject,
                           const std::vector<const std::vector<Trial>*>& sources) {
   std::map<search::Configuration, const Trial*> chosen;
   for (const std::vector<Trial>* source : sources)
@@ -106,8 +131,7 @@ Result<void> export_cache(const Options& options, const tune::TuningSubject& sub
   std::vector<Trial> trials;
   for (const auto& [configuration, trial] : chosen)
     trials.push_back(*trial);
-  return search::write_kernel_tuner_cache(options.export_cache, subject.cache_header(),
-                                          subject.space, trials);
+  return search::write_kernel_tuner_cache(file, subject.cache_header(), subject.space, trials);
 }
 
 Result<int> run_tuning(const Options& options) {
@@ -115,31 +139,11 @@ Result<int> run_tuning(const Options& options) {
   KERNEVO_TRY(kernel, load_kernel_file(options.kernel));
   KERNEVO_CHECK(check_target(options));
   KERNEVO_TRY(subject, tune::prepare_subject(task.task, kernel, options.gpu));
-  tune::TunerOptions tuner;
-  tuner.search.strategy = options.strategy;
-  tuner.search.seed = options.seed;
-  if (subject.defaults)
-    tuner.search.seeds = {*subject.defaults};
+  tune::TunerOptions tuner = tuner_options(options, subject);
   KERNEVO_CHECK(search::make_strategy(options.strategy, subject.space));
-  if (options.evaluations)
-    tuner.evaluations = static_cast<std::size_t>(*options.evaluations);
-  else if (!options.seconds)
-    tuner.evaluations = kDefaultEvaluations;
-  tuner.seconds = options.seconds;
-  tuner.jobs = options.jobs == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options.jobs;
-  tuner.ahead = std::max<std::size_t>(options.ahead.value_or(tune::kDefaultAhead), tuner.jobs);
-  if (!options.import_cache.empty()) {
-    KERNEVO_TRY(known, search::read_kernel_tuner_cache(options.import_cache, subject.cache_header(),
-                                                       subject.space));
-    tuner.known = std::move(known);
-  }
-  std::vector<Trial> exported;
-  if (std::error_code ignored;
-      !options.export_cache.empty() && fs::exists(options.export_cache, ignored)) {
-    KERNEVO_TRY(existing, search::read_kernel_tuner_cache(options.export_cache,
-                                                          subject.cache_header(), subject.space));
-    exported = std::move(existing);
-  }
+  KERNEVO_TRY(known, read_cache(options.import_cache, false, subject));
+  tuner.known = std::move(known);
+  KERNEVO_TRY(exported, read_cache(options.export_cache, true, subject));
   TuneNames names{options.task, options.kernel, options.gpu, {}, {}};
   KERNEVO_TRY(log, open_log(options, subject, tuner.search, names));
 
@@ -155,6 +159,7 @@ Result<int> run_tuning(const Options& options) {
   tune::KernelObjective objective(task.task, kernel, bench, options.seed + 1);
   const auto start = std::chrono::steady_clock::now();
   auto result = tune::tune(subject.space, objective, log ? &*log : nullptr, tuner);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   progress.finish();
   if (!result) {
     if (result.error().fix.empty() && !names.log.empty())
@@ -163,22 +168,16 @@ Result<int> run_tuning(const Options& options) {
   }
   if (!options.export_cache.empty()) {
     const std::vector<Trial> none;
-    KERNEVO_CHECK(
-        export_cache(options, subject,
-                     {&exported, &tuner.known, log ? &log->trials() : &none, &result->trials}));
+    const std::vector<Trial>& logged = log ? log->trials() : none;
+    KERNEVO_CHECK(export_cache(options.export_cache, subject,
+                               {&exported, &tuner.known, &logged, &result->trials}));
   }
   if (!options.write.empty() && result->best) {
     KERNEVO_TRY(text, set_defaults(kernel, subject.space.values(result->best->configuration)));
     KERNEVO_CHECK(write_file_atomically(options.write, text));
     names.written = options.write;
   }
-  const TuneSummary summary{
-      names,
-      subject,
-      tuner,
-      *result,
-      objective.same_code(),
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+  const TuneSummary summary{names, subject, tuner, *result, objective.same_code(), spent.count()};
   if (options.common.json)
     print_tune_json(summary);
   else

@@ -104,12 +104,22 @@ std::string stop_text(const TuneSummary& summary) {
   return "";
 }
 
+std::string none_text(const TuneSummary& summary) {
+  return summary.result.trials.empty() ? "stopped before the first was tried"
+                                       : "no configuration that works was found";
+}
+
+// As a shell takes it.
+std::string word(const std::string& text) {
+  return text.find(' ') == std::string::npos ? text : "'" + text + "'";
+}
+
 std::string use_command(const TuneSummary& summary, const ParameterValues& values) {
-  std::string text =
-      fmt::format("kernevo bench {} {}", summary.names.task,
-                  summary.names.written.empty() ? summary.names.kernel : summary.names.written);
+  std::string text = fmt::format(
+      "kernevo bench {} {}", word(summary.names.task),
+      word(summary.names.written.empty() ? summary.names.kernel : summary.names.written));
   if (!summary.names.gpu.empty())
-    text += " --gpu " + summary.names.gpu;
+    text += " --gpu " + word(summary.names.gpu);
   if (summary.names.written.empty())
     for (const auto& [name, value] : values)
       text += fmt::format(" -p {}={}", name, value);
@@ -223,7 +233,7 @@ std::string TuneProgress::line(const TuningState& state) const {
   if (tuner_.seconds)
     text += fmt::format(" of {}", seconds_text(*tuner_.seconds));
   if (state.stopping)
-    text += fmt::format("  stopping, {} under way", state.under_way);
+    text += "  stopping";
   return text;
 }
 
@@ -260,7 +270,7 @@ void print_tune_summary(const TuneSummary& summary, bool quiet) {
       fmt::print("{}  {}  modelled\n", space.text(best->configuration),
                  time_text(best->time->value));
     else
-      fmt::print("no configuration that works was found\n");
+      fmt::print("{}\n", none_text(summary));
     return;
   }
   if (defaults != nullptr && defaults->time)
@@ -270,7 +280,7 @@ void print_tune_summary(const TuneSummary& summary, bool quiet) {
     fmt::print("default  {}  {}\n", meaning_of(defaults->outcome),
                space.text(defaults->configuration));
   if (!best) {
-    fmt::print("{}\n", paint("NONE     no configuration that works was found", Tone::bad));
+    fmt::print("{}\n", paint("NONE     " + none_text(summary), Tone::bad));
     print_tried(summary);
     return;
   }

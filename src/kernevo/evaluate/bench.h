@@ -32,8 +32,8 @@ struct BenchOptions {
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
   std::vector<std::string> only_cases; // ids of the shapes to time; empty = all
   // Asked when the kernel is built and after each shape; a no ends the bench there.
-  std::function<bool(const Build&)> go_on_built = {};
-  std::function<bool(const std::vector<CaseBench>&)> go_on_timed = {};
+  std::function<bool(const Build&)> go_on_built;
+  std::function<bool(const std::vector<CaseBench>&)> go_on_timed;
 };
 
 // One launch of one shape.

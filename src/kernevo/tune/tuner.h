@@ -39,9 +39,9 @@ struct TunerOptions {
   std::size_t ahead = kDefaultAhead; // at least `jobs`
   // Trials of another run, told before anything is asked. They are no evaluations.
   std::vector<search::Trial> known;
-  std::function<bool()> interrupted = {}; // asked often, by the caller's thread
-  std::function<double()> clock = {};     // seconds since any moment; the steady clock if empty
-  std::function<void(TuningEvent, const TuningState&)> observer = {}; // in the caller's thread
+  std::function<bool()> interrupted; // asked often, by the caller's thread
+  std::function<double()> clock;     // seconds since any moment; the steady clock if empty
+  std::function<void(TuningEvent, const TuningState&)> observer; // in the caller's thread
 };
 
 enum class TuningStop { evaluations, seconds, exhausted, interrupted };

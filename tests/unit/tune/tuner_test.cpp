@@ -321,6 +321,14 @@ TEST_F(TunerTest, EachNewBestIsAnnouncedOnceAndOnlyWhenRight) {
   EXPECT_EQ(objective.checks_, static_cast<int>(announced.size()));
 }
 
+TEST_F(TunerTest, ATieDoesNotReplaceTheBest) {
+  for (Trial& trial : recorded_.trials)
+    trial = {trial.configuration, Outcome::ok, Nanoseconds{7}, {}, {}};
+  RecordedObjective objective(recorded_);
+  EXPECT_EQ(run(objective, nullptr).best->configuration, 5U) << "the first";
+  EXPECT_EQ(objective.checks_, 1);
+}
+
 TEST_F(TunerTest, TroubleOfTheMachineEndsTheRunAndBlamesNobody) {
   RecordedObjective objective(recorded_);
   objective.fail_at_ = 20;
