@@ -73,6 +73,7 @@ Json launch_json(const LaunchBench& launch) {
             {"error", p.error},
             {"limiter", p.limiter().name},
             {"from_machine_code", p.from_machine_code},
+            {"unexplained", p.unexplained},
             {"waves", p.waves},
             {"occupancy",
              {{"fraction", p.occupancy.fraction},

@@ -63,6 +63,7 @@ public:
     prediction_.kernel = counts_.kernel;
     prediction_.occupancy = occupancy;
     prediction_.from_machine_code = work_ != nullptr;
+    prediction_.unexplained = work_ != nullptr ? work_->join.residual : 0;
     blocks_ = static_cast<double>(counts_.grid[0]) * counts_.grid[1] * counts_.grid[2];
     per_multiprocessor_ = blocks_ / gpu_.multiprocessors;
     resident_ = std::min<double>(occupancy.blocks_per_multiprocessor,

@@ -30,6 +30,8 @@ struct Prediction {
   double waves = 0; // blocks of the grid / blocks the whole GPU holds at once
   MemoryTraffic traffic;
   bool from_machine_code = false; // false: ptxas or nvdisasm was not there, PTX had to do
+  // Share of what the PTX did that the counts of machine instructions do not account for.
+  double unexplained = 0;
 
   const TimingTerm& limiter() const { return bounds.front(); }
   // Share of the time that the resource is busy; 0 when it is not used.

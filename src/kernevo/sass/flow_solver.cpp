@@ -14,6 +14,11 @@ constexpr int kRounds = 60;
 // two arcs of a block cancel.
 constexpr int kSettle = 40;
 constexpr int kMaxRounds = 120;
+// Errors of counts smaller than this part of the largest are taken relative to it: stricter, and
+// a block that never ran would outweigh all that did by more than a double can tell apart.
+constexpr double kLeastScale = 1e-3;
+// Weight of an arc held at zero, in units of the largest count's first weight.
+constexpr double kHold = 1e7;
 
 struct Arc {
   std::size_t from = 0;
@@ -88,7 +93,18 @@ public:
     for (const CountExpectation& one : expectations)
       add_row(one.edge ? cycles_[*one.edge] : block_row(one.block), one.value, one.weight);
     add_calls(equations);
+    // In units of the largest count: the squares below would otherwise span more than a double
+    // holds.
+    double unit = 1;
+    for (const Row& row : rows_)
+      unit = std::max(unit, std::abs(row.value));
+    for (Row& row : rows_) {
+      row.value /= unit;
+      row.scale = std::max(row.scale / unit, kLeastScale);
+    }
     std::vector<double> passages = iterate();
+    for (double& one : passages)
+      one *= unit;
     FlowCounts counts;
     counts.edges.assign(passages.begin(),
                         passages.begin() + static_cast<std::ptrdiff_t>(flow_.edges.size()));
@@ -231,7 +247,7 @@ private:
                    rows_[r].weight * importance[r] / (rows_[r].scale * rows_[r].scale));
       for (std::size_t e = 0; e < arcs_.size(); ++e)
         if (held[e])
-          add_square(cycles_[e], 0, 1e4);
+          add_square(cycles_[e], 0, kHold);
       y = solve_symmetric(std::move(m), std::move(v));
       settled = true;
       for (std::size_t e = 0; e < arcs_.size(); ++e) {
