@@ -1,7 +1,9 @@
 // Searches recorded spaces and prints, for every strategy, space and seed, the fraction of the
 // optimum after some numbers of evaluations. bench/search/run.py puts them beside Kernel Tuner's.
-//   bench_search [--strategies a,b] [--seeds N] [--budgets 25,50] [--prior SPEARMAN] SPACE...
+//   bench_search [--strategies a,b] [--seeds N] [--budgets 25,50] [--prior SPEARMAN]
+//                [--predictions FOLDER] SPACE...
 // Tab-separated: strategy space seed evaluations fraction processor-ms-a-proposal
+#include "kernevo/base/files.h"
 #include "kernevo/search/replay.h"
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <ctime>
 #include <fmt/format.h>
 #include <numeric>
+#include <sstream>
 
 namespace {
 
@@ -99,6 +102,36 @@ Prior make_prior(const RecordedSpace& recorded, double wanted, std::uint64_t see
   return prior;
 }
 
+// What the timing model predicted for some of the configurations (bench/fidelity/run.py --save):
+// a table of the parameters and the time.
+Result<Prior> read_predictions(const RecordedSpace& recorded, const std::string& folder) {
+  const std::string path = folder + "/" + recorded.name + ".tsv";
+  KERNEVO_TRY(text, read_text_file(path));
+  Prior prior;
+  prior.predicted.assign(recorded.space.size(), std::nan(""));
+  std::istringstream lines(text);
+  std::string line;
+  std::vector<std::string> names;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    std::istringstream cells(line);
+    std::vector<std::string> row;
+    for (std::string cell; std::getline(cells, cell, '\t');)
+      row.push_back(cell);
+    if (number == 1) {
+      names = row;
+      continue;
+    }
+    ParameterValues values;
+    for (std::size_t i = 0; i + 1 < row.size() && i < names.size(); ++i)
+      values[names[i]] = std::stoll(row[i]);
+    const auto found = recorded.space.find(values);
+    if (!found)
+      return fail(ErrorCode::input, "a configuration the space does not have", Place{path, number});
+    prior.predicted[*found] = std::stod(row.back());
+  }
+  return prior;
+}
+
 int run(const std::vector<std::string>& arguments) {
   std::vector<std::string> names;
   for (const StrategyEntry& entry : strategies())
@@ -106,6 +139,7 @@ int run(const std::vector<std::string>& arguments) {
   std::vector<std::size_t> budgets = {10, 25, 50, 100, 200};
   std::uint64_t seeds = 20;
   std::optional<double> correlation;
+  std::string predictions;
   bool counters = true;
   std::vector<std::string> files;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -122,6 +156,8 @@ int run(const std::vector<std::string>& arguments) {
       seeds = std::stoull(value);
     } else if (arguments[i - 1] == "--prior") {
       correlation = std::stod(value);
+    } else if (arguments[i - 1] == "--predictions") {
+      predictions = value;
     } else if (arguments[i - 1] == "--budgets") {
       budgets.clear();
       for (const std::string& part : split(value))
@@ -141,11 +177,21 @@ int run(const std::vector<std::string>& arguments) {
     if (!counters)
       for (Trial& trial : recorded->trials)
         trial.counters.clear();
+    Prior predicted;
+    if (!predictions.empty()) {
+      auto read = read_predictions(*recorded, predictions);
+      if (!read) {
+        fmt::print(stderr, "bench_search: {}\n", format_error(read.error()));
+        return exit_code(read.error().code);
+      }
+      predicted = std::move(*read);
+    }
     for (const std::string& name : names) {
       for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         SearchOptions options;
         options.strategy = name;
         options.seed = seed;
+        options.prior = predicted;
         if (correlation)
           options.prior = make_prior(*recorded, *correlation, seed);
         const std::clock_t start = std::clock();

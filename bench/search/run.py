@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our search beside Kernel Tuner's on recorded spaces of real GPUs, in one run.
 
-    run.py BUILD SPACES [--seeds N] [--strategies A,B] [--peers A,B] [--prior SPEARMAN] [--jobs N] [--raw FILE]
+    run.py BUILD SPACES [--seeds N] [--strategies A,B] [--peers A,B] [--prior SPEARMAN] [--predictions FOLDER] [--jobs N] [--raw FILE]
 
 BUILD is the folder with bench_search (cmake -DKERNEVO_BENCH=ON). SPACES is a folder of .tsv.gz files, or
 such files. Prints the mean fraction of the optimum over spaces and seeds after each number of unique
@@ -104,12 +104,16 @@ def main():
     parser.add_argument("--strategies", default="model,evolutionary,local,random", help="the first is compared")
     parser.add_argument("--peers", default=PEERS, help="empty for ours alone")
     parser.add_argument("--prior", type=float, help="give ours a made-up prediction of this rank correlation")
+    parser.add_argument("--predictions", type=pathlib.Path,
+                        help="give ours what bench/fidelity/run.py --save wrote here; only spaces that have such a file")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--raw", type=pathlib.Path, help="also write every run's figures here")
     options = parser.parse_args()
     files = []
     for path in options.spaces:
         files += sorted(path.glob("*.tsv.gz")) if path.is_dir() else [path]
+    if options.predictions:
+        files = [path for path in files if (options.predictions / f"{path.name.split('.')[0]}.tsv").exists()]
     if not files or not all(path.exists() for path in files):
         sys.exit("bench: no recorded spaces there; give a folder of .tsv.gz files")
     budgets = ",".join(map(str, BUDGETS))
@@ -118,6 +122,8 @@ def main():
                budgets]
     if options.prior:
         command += ["--prior", options.prior]
+    if options.predictions:
+        command += ["--predictions", options.predictions]
     collect(start(command, [files[i::options.jobs] for i in range(options.jobs)]), rows)
     python = peer_python() if options.peers else None
     if python:

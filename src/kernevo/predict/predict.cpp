@@ -19,6 +19,8 @@ constexpr int kGuessedRegisters = 32;
 // How far off the model was for two launches in three; docs/timing-model.md.
 constexpr double kError = 0.17;
 constexpr double kErrorFromPtx = 0.45;
+// Machine counts that leave more than this unexplained are worse than none.
+constexpr double kMostUnexplained = 0.25;
 constexpr double kDramWindow = 5;     // exponent: how sharply DRAM takes over
 constexpr double kSlicesAtomics = 64; // L2 works on so many different sectors at once
 
@@ -52,7 +54,9 @@ public:
   Model(const Gpu& gpu, const Architecture& architecture, const LaunchCounts& counts,
         const KernelResources& resources, const MachineWork* work)
       : gpu_(gpu), architecture_(architecture), counts_(counts), resources_(resources),
-        work_(work) {}
+        work_(work != nullptr && work->join.residual <= kMostUnexplained ? work : nullptr) {
+    prediction_.unexplained = work != nullptr ? work->join.residual : 0;
+  }
 
   Result<Prediction> run() {
     const auto threads = static_cast<int>(std::min<std::uint64_t>(
@@ -63,7 +67,6 @@ public:
     prediction_.kernel = counts_.kernel;
     prediction_.occupancy = occupancy;
     prediction_.from_machine_code = work_ != nullptr;
-    prediction_.unexplained = work_ != nullptr ? work_->join.residual : 0;
     blocks_ = static_cast<double>(counts_.grid[0]) * counts_.grid[1] * counts_.grid[2];
     per_multiprocessor_ = blocks_ / gpu_.multiprocessors;
     resident_ = std::min<double>(occupancy.blocks_per_multiprocessor,
@@ -138,7 +141,7 @@ private:
     const double starts = ns(per_multiprocessor_ * kCalibration.block_launch_cycles);
     const double time = norm({busy, dram, atomics, starts}, kDramWindow) + launch;
     prediction_.time = Nanoseconds{time};
-    prediction_.error = work_ != nullptr ? kError : kErrorFromPtx;
+    prediction_.error = work_ != nullptr ? kError + prediction_.unexplained : kErrorFromPtx;
 
     const ResourceCycles& c = work_of_block_.cycles;
     const double all = per_multiprocessor_;

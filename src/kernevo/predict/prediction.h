@@ -29,7 +29,7 @@ struct Prediction {
   Occupancy occupancy;
   double waves = 0; // blocks of the grid / blocks the whole GPU holds at once
   MemoryTraffic traffic;
-  bool from_machine_code = false; // false: ptxas or nvdisasm was not there, PTX had to do
+  bool from_machine_code = false; // false: PTX had to do, for lack of tools or of sense
   // Share of what the PTX did that the counts of machine instructions do not account for.
   double unexplained = 0;
 
