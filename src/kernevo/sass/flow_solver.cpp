@@ -9,16 +9,19 @@ namespace {
 
 constexpr double kCallWeight = 3;
 constexpr double kRidge = 1e-13;
+// Lines that agree count for more, up to this: weights far apart cost digits.
+constexpr double kMaxWeight = 10;
+// Errors of small counts are relative to this part of the largest one: a row that says "never"
+// would else be a million times stiffer than one that says "often".
+constexpr double kLeastScale = 1e-3;
+// A row pulls with at most weight / scale; an arc held at zero gives way by a thousandth of a
+// passage when all pull at once. A stiffer spring would drown what the weak rows say.
+constexpr double kStiffness = 1e3;
 constexpr int kRounds = 60;
 // From this round on an arc held at zero stays there, so that the end is not a round in which
 // two arcs of a block cancel.
 constexpr int kSettle = 40;
 constexpr int kMaxRounds = 120;
-// Errors of counts smaller than this part of the largest are taken relative to it: stricter, and
-// a block that never ran would outweigh all that did by more than a double can tell apart.
-constexpr double kLeastScale = 1e-3;
-// Weight of an arc held at zero, in units of the largest count's first weight.
-constexpr double kHold = 1e7;
 
 struct Arc {
   std::size_t from = 0;
@@ -89,22 +92,13 @@ public:
   FlowCounts solve(const std::vector<CountEquation>& equations,
                    const std::vector<CountExpectation>& expectations) {
     for (const CountEquation& equation : equations)
+      least_scale_ = std::max(least_scale_, kLeastScale * equation.value);
+    for (const CountEquation& equation : equations)
       add(equation);
     for (const CountExpectation& one : expectations)
       add_row(one.edge ? cycles_[*one.edge] : block_row(one.block), one.value, one.weight);
     add_calls(equations);
-    // In units of the largest count: the squares below would otherwise span more than a double
-    // holds.
-    double unit = 1;
-    for (const Row& row : rows_)
-      unit = std::max(unit, std::abs(row.value));
-    for (Row& row : rows_) {
-      row.value /= unit;
-      row.scale = std::max(row.scale / unit, kLeastScale);
-    }
     std::vector<double> passages = iterate();
-    for (double& one : passages)
-      one *= unit;
     FlowCounts counts;
     counts.edges.assign(passages.begin(),
                         passages.begin() + static_cast<std::ptrdiff_t>(flow_.edges.size()));
@@ -178,11 +172,11 @@ private:
   }
 
   void add_row(std::vector<double> a, double value, double weight) {
-    const double scale = std::max(std::abs(value), 1.0);
+    const double scale = std::max(std::abs(value), least_scale_);
     // Many lines of one block say the same.
     for (Row& row : rows_)
       if (row.value == value && row.a == a) {
-        row.weight += weight;
+        row.weight = std::min(row.weight + weight, std::max(kMaxWeight, row.weight));
         return;
       }
     rows_.push_back({std::move(a), value, scale, weight});
@@ -229,6 +223,9 @@ private:
     std::vector<double> passages(arcs_.size(), 0);
     std::vector<bool> held(arcs_.size(), false);
     std::vector<double> importance(rows_.size(), 1);
+    double spring = 0;
+    for (const Row& row : rows_)
+      spring += kStiffness * row.weight / row.scale;
     bool settled = false;
     for (int round = 0; n > 0 && (round < kRounds || (!settled && round < kMaxRounds)); ++round) {
       std::vector<double> m(n * n, 0);
@@ -247,7 +244,7 @@ private:
                    rows_[r].weight * importance[r] / (rows_[r].scale * rows_[r].scale));
       for (std::size_t e = 0; e < arcs_.size(); ++e)
         if (held[e])
-          add_square(cycles_[e], 0, kHold);
+          add_square(cycles_[e], 0, spring);
       y = solve_symmetric(std::move(m), std::move(v));
       settled = true;
       for (std::size_t e = 0; e < arcs_.size(); ++e) {
@@ -279,6 +276,7 @@ private:
   std::vector<std::size_t> entry_; // arc from the outside into a block
   std::vector<std::vector<double>> cycles_;
   std::vector<Row> rows_;
+  double least_scale_ = 1;
 };
 
 } // namespace
