@@ -5,6 +5,7 @@
 #include "kernevo/model/json_fields.h"
 #include "kernevo/predict/choose_blocks.h"
 #include "kernevo/predict/l1_share.h"
+#include "kernevo/predict/machine_counters.h"
 #include "kernevo/predict/predict.h"
 #include "kernevo/sass/disassemble.h"
 #include "kernevo/toolchain/toolchain.h"
@@ -110,7 +111,10 @@ Result<Json> predict(const Json& job) {
   const MachineWork work = find_machine_work(*function, built.ptx, counts);
   Json answer{{"registers", resources->registers.value_or(0)},
               {"spilled_bytes", resources->spill_loads.value_or(Bytes{0}).value},
+              {"counters", Json::object()},
               {"predicted", Json::object()}};
+  for (const Counter& counter : machine_counters(counts, work).all)
+    answer["counters"][counter.name] = counter.value;
   for (const std::string& one : gpus) {
     KERNEVO_TRY(named, find_gpu(one));
     KERNEVO_TRY(prediction, predict_launch(named, counts, *resources, &work));

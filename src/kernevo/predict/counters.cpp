@@ -152,11 +152,14 @@ Counters counters_of(const LaunchCounts& launch) {
   add_shared(shared_loads, "ld");
   add_shared(shared_stores, "st");
   add_shared(shared_atomics, "atom");
-  if (loads.requests != 0)
-    totals.add("lts__t_sectors_op_read.sum", loads.sectors - loads.l1_hits, "sector",
-               "read from L2", true);
-  if (stores.requests != 0)
-    totals.add("lts__t_sectors_op_write.sum", stores.sectors, "sector", "written to L2", true);
+  if (loads.requests + local_loads.requests != 0)
+    totals.add("lts__t_sectors_op_read.sum",
+               loads.sectors - loads.l1_hits + local_loads.sectors - local_loads.l1_hits, "sector",
+               "read from L2, were L1 cold for every block", true);
+  // L1 keeps no store back.
+  if (stores.requests + local_stores.requests != 0)
+    totals.add("lts__t_sectors_op_write.sum", stores.sectors + local_stores.sectors, "sector",
+               "written to L2", true);
   return result;
 }
 

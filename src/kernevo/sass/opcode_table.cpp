@@ -22,7 +22,7 @@ constexpr auto kOpcodes = std::to_array<OpcodeInfo>({
     {"ATOMG", P::lsu, C::memory, first},
     {"ATOMS", P::lsu, C::memory, first},
     {"B2R", P::adu, C::misc, first},
-    {"BAR", P::adu, C::control, none},
+    {"BAR", P::adu, C::misc, none},
     {"BMMA", P::tensor, C::tensor, first},
     {"BMOV", P::cbu, C::misc, first},
     {"BMSK", P::alu, C::integer, first},
@@ -282,9 +282,9 @@ const char* name_of(Pipe pipe) {
 }
 
 const char* name_of(OpClass op_class) {
-  constexpr std::array names = {"fp16",       "fp32",    "fp64",   "integer",
-                                "conversion", "control", "memory", "inter_thread",
-                                "misc",       "uniform", "tensor", "other"};
+  constexpr std::array names = {"fp16",    "fp32",      "fp64",         "integer", "conversion",
+                                "control", "memory",    "inter_thread", "misc",    "uniform",
+                                "tensor",  "predicate", "other"};
   return names[static_cast<std::size_t>(op_class)];
 }
 
@@ -294,7 +294,14 @@ const OpcodeInfo* find_opcode(std::string_view opcode) {
   return found != kOpcodes.end() && found->opcode == opcode ? found : nullptr;
 }
 
+bool reads_thread_index(const SassInstruction& instruction) {
+  return instruction.opcode == "S2R" && !instruction.operands.empty() &&
+         instruction.operands.back().starts_with("SR_TID");
+}
+
 Pipe pipe_of(const SassInstruction& instruction) {
+  if (reads_thread_index(instruction))
+    return Pipe::lsu;
   const OpcodeInfo* info = find_opcode(instruction.opcode);
   return info == nullptr ? Pipe::other : info->pipe;
 }

@@ -63,6 +63,10 @@ struct OpcodeInfo {
 // The row of an opcode; null when the table does not know it.
 const OpcodeInfo* find_opcode(std::string_view opcode);
 
+// threadIdx is kept where shared memory is; reading it takes a pass there. Other special registers
+// do not (both as counters recorded on an RTX 2080 Ti have it).
+bool reads_thread_index(const SassInstruction& instruction);
+
 Pipe pipe_of(const SassInstruction& instruction);
 OpClass class_of(const SassInstruction& instruction);
 
