@@ -39,7 +39,7 @@ double log_error(const Timing& timing) {
                   std::log(timing.interval.high.value / timing.median.value));
 }
 
-Comparison compare_modelled(const Timing& incumbent, const Timing& candidate) {
+Comparison compare_modelled(const Timing& incumbent, const Timing& candidate, double margin) {
   const double estimate = std::log(incumbent.median.value / candidate.median.value);
   const double error = std::max(log_error(incumbent), log_error(candidate));
   const double confidence = std::min(incumbent.interval.confidence, candidate.interval.confidence);
@@ -49,14 +49,14 @@ Comparison compare_modelled(const Timing& incumbent, const Timing& candidate) {
   comparison.method = TimingMethod::modelled;
   comparison.ratio = SpeedRatio{std::exp(estimate), std::exp(estimate - error),
                                 std::exp(estimate + error), confidence};
-  comparison.standing = comparison.ratio->low > 1    ? Standing::faster
+  const bool alike = std::abs(estimate) <= std::log1p(margin);
+  comparison.standing = alike                        ? Standing::same
+                        : comparison.ratio->low > 1  ? Standing::faster
                         : comparison.ratio->high < 1 ? Standing::slower
-                                                     : Standing::same;
-  const std::string error_text =
-      fmt::format("the model's error of {:.3g} %", 100 * std::expm1(error));
-  comparison.reason =
-      fmt::format("predicted {:+.2f} % speed, {} {}", 100 * std::expm1(estimate),
-                  comparison.standing == Standing::same ? "within" : "beyond", error_text);
+                                                     : Standing::ambiguous;
+  comparison.reason = fmt::format(
+      "predicted {:+.2f} % speed, {} the model's error of {:.3g} %", 100 * std::expm1(estimate),
+      std::abs(estimate) <= error ? "within" : "beyond", 100 * std::expm1(error));
   return comparison;
 }
 
@@ -88,8 +88,9 @@ Comparison compare_timings(const Timing& incumbent, const Timing& candidate,
                                       name_of(incumbent.method), name_of(candidate.method)));
   if (std::string reason = disagreement(incumbent.receipt, candidate.receipt); !reason.empty())
     return not_comparable(std::move(reason));
-  return incumbent.method == TimingMethod::modelled ? compare_modelled(incumbent, candidate)
-                                                    : compare_measured(incumbent, candidate, plan);
+  return incumbent.method == TimingMethod::modelled
+             ? compare_modelled(incumbent, candidate, plan.margin)
+             : compare_measured(incumbent, candidate, plan);
 }
 
 } // namespace kernevo

@@ -149,7 +149,8 @@ TEST(CompareProperty, ModelledVerdictsMirrorAndNeedTheError) {
     const double distance = std::abs(std::log(ratio));
     const double error = std::log1p(std::max(error_a, error_b));
     if (std::abs(distance - error) > 1e-9)
-      RC_ASSERT((one.standing == Standing::same) == (distance < error));
+      RC_ASSERT((one.standing == Standing::ambiguous) == (distance > 0 && distance < error));
+    RC_ASSERT((one.standing == Standing::same) == (distance == 0));
   });
 }
 

@@ -30,12 +30,17 @@ Episode episode(double speed_up, const std::string& noise, const ComparePlan& pl
 }
 
 TEST(CompareTimings, ModelledTimesDifferOnlyBeyondTheError) {
-  EXPECT_EQ(compare_timings(modelled(1000, 0.1), modelled(950, 0.1)).standing, Standing::same);
+  EXPECT_EQ(compare_timings(modelled(1000, 0.1), modelled(950, 0.1)).standing, Standing::ambiguous);
   EXPECT_EQ(compare_timings(modelled(1000, 0.1), modelled(800, 0.1)).standing, Standing::faster);
   EXPECT_EQ(compare_timings(modelled(800, 0.1), modelled(1000, 0.1)).standing, Standing::slower);
   // The wider of the two errors counts, whichever side it is on.
-  EXPECT_EQ(compare_timings(modelled(1000, 0.3), modelled(800, 0.01)).standing, Standing::same);
-  EXPECT_EQ(compare_timings(modelled(1000, 0.01), modelled(800, 0.3)).standing, Standing::same);
+  EXPECT_EQ(compare_timings(modelled(1000, 0.3), modelled(800, 0.01)).standing,
+            Standing::ambiguous);
+  EXPECT_EQ(compare_timings(modelled(1000, 0.01), modelled(800, 0.3)).standing,
+            Standing::ambiguous);
+  // Less than the margin is the same, however sure the model is.
+  EXPECT_EQ(compare_timings(modelled(1000, 0.1), modelled(998, 0.1)).standing, Standing::same);
+  EXPECT_EQ(compare_timings(modelled(1000, 0.001), modelled(998, 0.001)).standing, Standing::same);
   const Comparison comparison = compare_timings(modelled(1000, 0.1), modelled(950, 0.1));
   EXPECT_EQ(comparison.reason, "predicted +5.26 % speed, within the model's error of 11.1 %");
   EXPECT_EQ(comparison.method, TimingMethod::modelled);
