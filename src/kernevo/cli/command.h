@@ -32,6 +32,7 @@ void add_common(CLI::App& app, CommonOptions& options);
 
 Command add_bench(CLI::App& app);
 Command add_check(CLI::App& app);
+Command add_compare(CLI::App& app);
 Command add_devices(CLI::App& app);
 Command add_doctor(CLI::App& app);
 Command add_init(CLI::App& app);

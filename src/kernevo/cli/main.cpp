@@ -69,6 +69,7 @@ int run(int argc, char** argv) {
   std::map<std::string, Command> commands;
   commands["bench"] = add_bench(app);
   commands["check"] = add_check(app);
+  commands["compare"] = add_compare(app);
   commands["devices"] = add_devices(app);
   commands["doctor"] = add_doctor(app);
   commands["init"] = add_init(app);
