@@ -49,6 +49,7 @@ private:
     row->requests += a.requests;
     row->threads += a.threads;
     row->sectors += a.sectors;
+    row->l1_hits += a.l1_hits;
     row->wavefronts += a.wavefronts;
   }
 
@@ -96,6 +97,7 @@ private:
         made *= std::min(1.0, requests / guarded_[i.ptx_line.value_or(0)]);
       totals.requests += made;
       totals.sectors += made * static_cast<double>(row->sectors) / requests;
+      totals.misses += made * static_cast<double>(row->sectors - row->l1_hits) / requests;
       totals.wavefronts += made * static_cast<double>(row->wavefronts) / requests;
       return;
     }

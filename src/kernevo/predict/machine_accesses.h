@@ -10,6 +10,7 @@ namespace kernevo {
 struct AccessTotals {
   double requests = 0;   // warp accesses with an active lane
   double sectors = 0;    // global, local
+  double misses = 0;     // of the sectors, those that L1's model does not hold
   double wavefronts = 0; // shared
 };
 

@@ -80,6 +80,9 @@ public:
   void total(std::string name, double counted, std::string_view unit, std::string_view meaning) {
     all_.push_back({std::move(name), counted * scale_, unit, meaning, false});
   }
+  void modelled(std::string name, double counted, std::string_view unit, std::string_view meaning) {
+    all_.push_back({std::move(name), counted * scale_, unit, meaning, true});
+  }
   void ratio(std::string name, double part, double whole, std::string_view unit,
              std::string_view meaning) {
     if (whole > 0)
@@ -142,6 +145,10 @@ void add_accesses(List& list, const MachineAccesses& accesses, const Work& work)
     list.total("l1tex__t_requests" + name, totals.requests, "request", "warp accesses");
     list.total("l1tex__t_sectors" + name, totals.sectors, "sector", "of 32 bytes, they touch");
   }
+  // Spills are taken to stay in L1 until they are read back.
+  list.modelled("lts__t_sectors_op_read.sum",
+                accesses.global_loads.misses + accesses.local_loads.misses, "sector",
+                "read from L2, were L1 cold for every block");
   list.total("lts__t_sectors_op_write.sum",
              accesses.global_stores.sectors + accesses.local_stores.sectors, "sector",
              "written to L2: L1 keeps no store back");

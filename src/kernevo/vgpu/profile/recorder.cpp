@@ -28,7 +28,9 @@ MemoryAction action_of(AccessKind kind) {
 }
 
 std::uint64_t distinct(std::vector<std::uint64_t>& values) {
-  std::sort(values.begin(), values.end());
+  // Lanes mostly go up in memory.
+  if (!std::is_sorted(values.begin(), values.end()))
+    std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values.size();
 }
@@ -73,6 +75,15 @@ void Recorder::touch(int lane, Space space, const Access& access, std::uint64_t 
 }
 
 void Recorder::finish_request() {
+  const Touched& one = touches_.front();
+  if (std::all_of(touches_.begin(), touches_.end(), [&](const Touched& t) {
+        return t.space == one.space && t.action == one.action;
+      })) {
+    part_.swap(touches_);
+    touches_.clear();
+    count_part(part_.front().space, part_.front().action);
+    return;
+  }
   while (!touches_.empty()) {
     const Touched first = touches_.front();
     const auto rest =
@@ -94,7 +105,14 @@ bool Recorder::bypasses_l1() const {
 }
 
 Recorder::BlockRecord& Recorder::record() {
-  return blocks_.try_emplace(block_, BlockRecord{SectorCache(l1_bytes_)}).first->second;
+  if (record_ == nullptr || record_block_ != block_) {
+    auto found = blocks_.find(block_);
+    if (found == blocks_.end())
+      found = blocks_.emplace(block_, BlockRecord{SectorCache(l1_bytes_)}).first;
+    record_ = &found->second;
+    record_block_ = block_;
+  }
+  return *record_;
 }
 
 void Recorder::find_sectors(MemorySpace space, MemoryAction action) {
@@ -113,15 +131,28 @@ void Recorder::find_sectors(MemorySpace space, MemoryAction action) {
       hit_ = memory_.find(t.address);
     if (hit_ == nullptr)
       continue; // the device heap
-    const std::uint64_t ordinal = ordinals_.try_emplace(hit_, ordinals_.size()).first->second;
     const std::uint64_t offset = t.address - hit_->base;
-    for (std::uint64_t at = offset / kSector; at <= (offset + t.size - 1) / kSector; ++at) {
-      sectors_.push_back((ordinal << kOrdinalShift) + at);
-      footprints_.touch(block_, *hit_, at, action != MemoryAction::store,
-                        action != MemoryAction::load);
-    }
+    const std::uint64_t base = ordinal_of(hit_) << kOrdinalShift;
+    for (std::uint64_t at = offset / kSector; at <= (offset + t.size - 1) / kSector; ++at)
+      if (sectors_.empty() || sectors_.back() != base + at)
+        sectors_.push_back(base + at);
   }
   distinct(sectors_);
+  for (const std::uint64_t sector : sectors_)
+    footprints_.touch(block_, *known_[sector >> kOrdinalShift],
+                      sector & ((std::uint64_t{1} << kOrdinalShift) - 1),
+                      action != MemoryAction::store, action != MemoryAction::load);
+}
+
+std::uint64_t Recorder::ordinal_of(const Allocation* allocation) {
+  if (allocation != last_known_) {
+    const auto [found, added] = ordinals_.try_emplace(allocation, known_.size());
+    if (added)
+      known_.push_back(allocation);
+    last_known_ = allocation;
+    last_ordinal_ = found->second;
+  }
+  return last_ordinal_;
 }
 
 void Recorder::count_part(MemorySpace space, MemoryAction action) {
@@ -136,7 +167,8 @@ void Recorder::count_part(MemorySpace space, MemoryAction action) {
   AccessCounts& counts = *found;
   ++counts.requests;
   LaneMask lanes = 0;
-  std::vector<std::uint64_t> starts;
+  std::vector<std::uint64_t>& starts = starts_;
+  starts.clear();
   for (const Touched& t : part_) {
     lanes |= LaneMask{1} << t.lane;
     starts.push_back(t.address);
@@ -152,7 +184,8 @@ void Recorder::count_part(MemorySpace space, MemoryAction action) {
   case MemorySpace::constant: counts.wavefronts += starts.size(); break;
   case MemorySpace::shared: {
     // A bank gives one word a pass; lanes that want the same word share it.
-    std::vector<std::uint64_t> words;
+    std::vector<std::uint64_t>& words = words_;
+    words.clear();
     for (const std::uint64_t start : starts)
       for (std::uint64_t at = start / kBankBytes; at <= (start + size - 1) / kBankBytes; ++at)
         words.push_back(at);
@@ -169,11 +202,13 @@ void Recorder::count_part(MemorySpace space, MemoryAction action) {
     counts.sectors += sectors_.size();
     std::uint64_t line = ~std::uint64_t{0};
     const bool cached = action == MemoryAction::load && !bypasses_l1();
+    // What a thread puts on its stack it will want back: L1 keeps a copy of what it writes through.
+    const bool kept = action == MemoryAction::store && space == MemorySpace::local;
     BlockRecord& block = record();
     for (const std::uint64_t sector : sectors_) {
       counts.lines += std::exchange(line, sector / kSectorsPerLine) != line ? 1 : 0;
-      const bool hit = cached && block.l1.load(sector);
-      counts.l1_hits += hit ? 1 : 0;
+      const bool hit = (cached || kept) && block.l1.load(sector);
+      counts.l1_hits += cached && hit ? 1 : 0;
       if (!hit && space == MemorySpace::global)
         ++block.left_l1;
     }

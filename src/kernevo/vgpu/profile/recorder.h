@@ -65,6 +65,8 @@ private:
   void find_sectors(MemorySpace space, MemoryAction action);
   bool bypasses_l1() const;
   BlockRecord& record();
+  // Allocations are numbered in the order of first touch.
+  std::uint64_t ordinal_of(const Allocation* allocation);
 
   const Program& program_;
   Memory& memory_;
@@ -85,7 +87,14 @@ private:
   std::vector<Touched> part_; // those of one space and action
   std::vector<std::uint64_t> sectors_;
   const Allocation* hit_ = nullptr;
-  std::map<const Allocation*, std::uint64_t> ordinals_; // in the order of first touch
+  std::map<const Allocation*, std::uint64_t> ordinals_;
+  std::vector<const Allocation*> known_; // by ordinal
+  const Allocation* last_known_ = nullptr;
+  std::uint64_t last_ordinal_ = 0;
+  BlockRecord* record_ = nullptr; // of record_block_
+  std::uint64_t record_block_ = 0;
+  std::vector<std::uint64_t> starts_; // kept for their memory
+  std::vector<std::uint64_t> words_;
 };
 
 } // namespace kernevo::vgpu
