@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """How the virtual GPU's counters compare with those that Nsight recorded on a real GPU.
 
-    counters.py BUILD RECORDED.json[.gz] KERNEL.cu --kernel NAME --gpu NAME --arg ARG... [--flag FLAG...] [--every N] [--blocks N] [--jobs N] [--bar N]
+    counters.py BUILD RECORDED.json[.gz] KERNEL.cu --kernel NAME --gpu NAME --arg ARG... [--flag FLAG...] [--every N] [--blocks N]
+                [--jobs N] [--seconds S] [--same-registers] [--bar N]
 
 BUILD is the folder with bench_facts. RECORDED is what KTT writes when it profiles: configurations with grid, block,
 registers and counters. KERNEL is the source they were taken from; the parameters become macros. ARG is as in
@@ -17,9 +18,11 @@ import concurrent.futures
 import gzip
 import json
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
+import time
 
 WITHIN = 0.02
 MODELLED = {"lts__t_sectors_op_read.sum"}
@@ -47,17 +50,24 @@ def recorded(path):
                {c["Name"]: c["Value"] for c in one["ProfilingData"]["Counters"]})
 
 
-def run(given, configurations):
-    """Facts of the configurations, from one process of bench_facts."""
-    lines = []
-    for number, (config, grid, block, _, _) in configurations:
-        lines.append(json.dumps({
-            "id": number, "gpu": given.gpu, "file": str(given.source), "kernel": given.kernel, "flags": given.flag,
-            "defines": {name: str(value) for name, value in config.items()}, "grid": grid, "block": block,
-            "args": given.arg, "blocks": given.blocks, "counters_only": True}))
-    done = subprocess.run([str(given.build / "bench_facts")], input="\n".join(lines) + "\n", text=True,
-                          stdout=subprocess.PIPE, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def run(given, configurations, end):
+    """Facts of the configurations, from one process of bench_facts; none is begun after `end`."""
+    facts = []
+    with subprocess.Popen([str(given.build / "bench_facts")], text=True, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as process:
+        for number, (config, grid, block, _, _) in configurations:
+            if end and time.monotonic() > end:
+                break
+            print(json.dumps({
+                "id": number, "gpu": given.gpu, "file": str(given.source), "kernel": given.kernel, "flags": given.flag,
+                "defines": {name: str(value) for name, value in config.items()}, "grid": grid, "block": block,
+                "args": given.arg, "blocks": given.blocks, "counters_only": True}), file=process.stdin, flush=True)
+            answer = process.stdout.readline()
+            if not answer:
+                sys.exit(f"bench: bench_facts ended at configuration {number}")
+            facts.append(json.loads(answer))
+        process.stdin.close()
+    return facts
 
 
 def pairs(ours, theirs):
@@ -90,7 +100,7 @@ def main():
     parser.add_argument("--arg", action="append", default=[])
     parser.add_argument("--flag", action="append", default=[])
     parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--most", type=int, help="at most this many configurations")
+    parser.add_argument("--seconds", type=float, help="begin no configuration after so long")
     parser.add_argument("--blocks", type=int, default=8)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--bar", type=int, default=0)
@@ -100,10 +110,12 @@ def main():
     for path in (given.recorded, given.source, given.build / "bench_facts"):
         if not path.exists():
             sys.exit(f"bench: {path} does not exist")
-    rows = list(enumerate(recorded(given.recorded)))[::given.every][:given.most]
+    rows = list(enumerate(recorded(given.recorded)))[::given.every]
+    random.Random(1).shuffle(rows)  # what --seconds leaves out is no particular part of the space
+    end = time.monotonic() + given.seconds if given.seconds else None
     facts = []
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        for part in pool.map(lambda start: run(given, rows[start::given.jobs]), range(given.jobs)):
+        for part in pool.map(lambda start: run(given, rows[start::given.jobs], end), range(given.jobs)):
             facts += part
     truth = dict(rows)
     ratios = {}

@@ -17,6 +17,18 @@ TEST(OpcodeTable, KnowsPipesAndClasses) {
   EXPECT_EQ(class_of(parse_instruction("SHFL.BFLY PT, R0, R1, 0x1, 0x1f")), OpClass::inter_thread);
 }
 
+// As counters recorded on an RTX 2080 Ti have it.
+TEST(OpcodeTable, ReadsThreadIndexThroughTheLoadStorePipe) {
+  EXPECT_EQ(pipe_of(parse_instruction("S2R R0, SR_TID.X")), Pipe::lsu);
+  EXPECT_EQ(pipe_of(parse_instruction("S2R R0, SR_CTAID.X")), Pipe::adu);
+  EXPECT_EQ(class_of(parse_instruction("BAR.SYNC 0x0")), OpClass::misc);
+}
+
+TEST(OpcodeTable, NamesEveryClass) {
+  EXPECT_STREQ(name_of(OpClass::predicate), "predicate");
+  EXPECT_STREQ(name_of(OpClass::other), "other");
+}
+
 TEST(OpcodeTable, UnknownOpcodeIsOtherAndFoundNowhere) {
   const SassInstruction unknown = parse_instruction("FROB.X R0, R1");
   EXPECT_EQ(find_opcode("FROB"), nullptr);
