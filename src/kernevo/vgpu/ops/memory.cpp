@@ -248,9 +248,21 @@ template <class To, class From> To converted(From value) {
     return static_cast<To>(value);
 }
 
-// The sanitizer and the profiler look at every lane.
-bool one_by_one(const WarpState& warp) {
-  return warp.launch->sanitize || warp.launch->recorder;
+// The sanitizer looks at every lane; so does the profiler where each may be in a space of its own.
+bool one_by_one(const MemoryDetail& detail, const WarpState& warp) {
+  return warp.launch->sanitize || (warp.launch->recorder && detail.access.space == Space::generic);
+}
+
+// For the profiler, what resolve() would have told it of each lane.
+void record_together(const MemoryDetail& detail, WarpState& warp, LaneMask active) {
+  if (!warp.launch->recorder)
+    return;
+  Addresses at;
+  read_addresses(detail, warp, at);
+  for_each_lane(active, [&](int lane) {
+    warp.launch->recorder->touch(lane, detail.access.space, detail.access,
+                                 at[static_cast<std::size_t>(lane)]);
+  });
 }
 
 // Lane by lane through the one door, which checks everything and says what is wrong.
@@ -293,8 +305,9 @@ template <class Memory, class Register> void load(const Op& op, Warp& base, Lane
   WarpState& warp = state_of(base);
   count_global(detail, warp, active);
   Located from;
-  if ((one_by_one(warp) || !locate_together(detail, warp, op, active, from)) &&
-      !resolve_each(detail, warp, op, active, from))
+  if (!one_by_one(detail, warp) && locate_together(detail, warp, op, active, from))
+    record_together(detail, warp, active);
+  else if (!resolve_each(detail, warp, op, active, from))
     return;
   for (std::uint32_t element = 0; element < detail.elements; ++element) {
     auto* result = warp.lanes<Register>(detail.slots[element]);
@@ -349,7 +362,8 @@ template <class Memory, class Register> void store(const Op& op, Warp& base, Lan
   WarpState& warp = state_of(base);
   count_global(detail, warp, active);
   Located to;
-  if (!one_by_one(warp) && locate_together(detail, warp, op, active, to)) {
+  if (!one_by_one(detail, warp) && locate_together(detail, warp, op, active, to)) {
+    record_together(detail, warp, active);
     mark_written(detail, active, to);
     for (std::uint32_t element = 0; element < detail.elements; ++element) {
       const auto* values = warp.lanes<Register>(detail.slots[element]);
