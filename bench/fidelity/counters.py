@@ -4,7 +4,7 @@
     counters.py BUILD RECORDED.json[.gz] KERNEL.cu --kernel NAME --gpu NAME --arg ARG... [--flag FLAG...] [--every N] [--blocks N]
                 [--jobs N] [--seconds S] [--same-registers] [--bar N]
 
-BUILD is the folder with bench_facts. RECORDED is what KTT writes when it profiles: configurations with grid, block,
+BUILD is the folder with bench_predict. RECORDED is what KTT writes when it profiles: configurations with grid, block,
 registers and counters. KERNEL is the source they were taken from; the parameters become macros. ARG is as in
 `kernevo run --arg`. Every N-th configuration is compiled, N of its blocks are counted and scaled to the grid.
 
@@ -51,20 +51,20 @@ def recorded(path):
 
 
 def run(given, configurations, end):
-    """Facts of the configurations, from one process of bench_facts; none is begun after `end`."""
+    """Facts of the configurations, from one process of bench_predict; none is begun after `end`."""
     facts = []
-    with subprocess.Popen([str(given.build / "bench_facts")], text=True, stdin=subprocess.PIPE,
+    with subprocess.Popen([str(given.build / "bench_predict")], text=True, stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE) as process:
         for number, (config, grid, block, _, _) in configurations:
             if end and time.monotonic() > end:
                 break
             print(json.dumps({
-                "id": number, "gpu": given.gpu, "file": str(given.source), "kernel": given.kernel, "flags": given.flag,
+                "id": number, "gpus": [given.gpu], "file": str(given.source), "kernel": given.kernel, "flags": given.flag,
                 "defines": {name: str(value) for name, value in config.items()}, "grid": grid, "block": block,
-                "args": given.arg, "blocks": given.blocks, "counters_only": True}), file=process.stdin, flush=True)
+                "args": given.arg, "blocks": given.blocks}), file=process.stdin, flush=True)
             answer = process.stdout.readline()
             if not answer:
-                sys.exit(f"bench: bench_facts ended at configuration {number}")
+                sys.exit(f"bench: bench_predict ended at configuration {number}")
             facts.append(json.loads(answer))
         process.stdin.close()
     return facts
@@ -107,7 +107,7 @@ def main():
     parser.add_argument("--same-registers", action="store_true",
                         help="leave out configurations that another ptxas gave another number of registers")
     given = parser.parse_args()
-    for path in (given.recorded, given.source, given.build / "bench_facts"):
+    for path in (given.recorded, given.source, given.build / "bench_predict"):
         if not path.exists():
             sys.exit(f"bench: {path} does not exist")
     rows = list(enumerate(recorded(given.recorded)))[::given.every]
@@ -121,14 +121,14 @@ def main():
     ratios = {}
     same_registers = 0
     for fact in facts:
-        if "facts" not in fact:
+        if "error" in fact:
             sys.exit(f"bench: configuration {fact['id']}: {fact['error']}")
         _, _, _, registers, counters = truth[fact["id"]]
-        same = fact["facts"]["registers"] == registers
+        same = fact["registers"] == registers
         same_registers += same
         if given.same_registers and not same:
             continue
-        for name, kind, ours, theirs in pairs(fact["facts"]["counters"], counters):
+        for name, kind, ours, theirs in pairs(fact["counters"], counters):
             ratio = ours / theirs if theirs else (1.0 if ours == 0 else float("inf"))
             ratios.setdefault((name, kind), []).append(ratio)
     print(f"# {len(facts)} configurations, {same_registers} with as many registers as recorded", file=sys.stderr)
