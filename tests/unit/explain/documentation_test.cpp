@@ -1,0 +1,65 @@
+// docs/profiling.md lists the rules and the metrics; this holds the lists against the data.
+#include "kernevo/base/files.h"
+#include "kernevo/explain/metrics.h"
+#include "kernevo/explain/rules.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace kernevo {
+namespace {
+
+std::string rules_table() {
+  std::string table = "| tag | fires when | directions |\n|---|---|---|\n";
+  const std::vector<Rule> rules = load_rules().value();
+  for (const Rule& rule : rules) {
+    std::string when = rule.when.text();
+    // A bar ends a table's cell, even inside code.
+    for (std::size_t at = when.find("||"); at != std::string::npos; at = when.find("||"))
+      when.replace(at, 2, "or");
+    std::string limits;
+    for (const auto& [name, value] : rule.thresholds)
+      limits += fmt::format("{}{} {:g}", limits.empty() ? "" : ", ", name, value);
+    std::string directions;
+    for (const RuleDirection& d : rule.directions)
+      directions += (directions.empty() ? "" : ", ") + d.direction.name;
+    table += fmt::format("| {} | `{}`; {} | {} |\n", name_of(rule.tag), when, limits, directions);
+  }
+  return table;
+}
+
+std::string metrics_table() {
+  std::string table = "| metric | unit | meaning |\n|---|---|---|\n";
+  for (const MetricInfo& m : metric_table())
+    table += fmt::format("| `{}` | {} | {} |\n", m.name, m.unit, m.meaning);
+  return table;
+}
+
+void expect_in_page(const std::string& table) {
+  const auto page =
+      read_text_file(std::filesystem::path(KERNEVO_SOURCE_DIR) / "docs" / "profiling.md");
+  ASSERT_TRUE(page);
+  EXPECT_NE(page->find(table), std::string::npos)
+      << "docs/profiling.md should contain exactly this table:\n"
+      << table;
+}
+
+TEST(Documentation, lists_every_rule_as_it_is) {
+  expect_in_page(rules_table());
+}
+TEST(Documentation, lists_every_metric_as_it_is) {
+  expect_in_page(metrics_table());
+}
+
+TEST(Documentation, every_tag_has_its_pair_of_examples) {
+  for (int i = 0; i < kBottleneckTags; ++i)
+    for (const char* file : {"task.yaml", "before.cu", "after.cu"})
+      EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(KERNEVO_SOURCE_DIR) / "examples" /
+                                          "bottlenecks" / name_of(static_cast<BottleneckTag>(i)) /
+                                          file))
+          << name_of(static_cast<BottleneckTag>(i)) << "/" << file;
+}
+
+} // namespace
+} // namespace kernevo
