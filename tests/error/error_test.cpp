@@ -8,6 +8,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -65,6 +66,28 @@ TEST_F(BadInput, MissingTaskFile) {
 TEST_F(BadInput, MissingKernelFile) {
   expect_line(kernevo({"check", write("t.yaml", kTask), path("none.cu")}), 2,
               {"none.cu", "cannot be read"});
+}
+TEST_F(BadInput, ProfileUnknownShape) {
+  expect_line(kernevo({"profile", write("t.yaml", kTask), write("k.cu", kKernel), "--case", "7"}),
+              2, {"t.yaml", "no shape '7'", "1000"});
+}
+TEST_F(BadInput, ProfileUnknownGpu) {
+  expect_line(kernevo({"profile", write("t.yaml", kTask), write("k.cu", kKernel), "--gpu", "A101"}),
+              2, {"unknown GPU 'A101'", "did you mean"});
+}
+TEST_F(BadInput, ProfileRulesWithAnUnknownMetric) {
+  fs::copy(fs::path(KERNEVO_SOURCE_DIR) / "share", folder_ / "share", fs::copy_options::recursive);
+  const fs::path rules = folder_ / "share" / "rules" / "bottlenecks.yaml";
+  std::stringstream text;
+  text << std::ifstream(rules).rdbuf();
+  std::string changed = text.str();
+  const std::string from = "when: roofline_fraction";
+  ASSERT_NE(changed.find(from), std::string::npos);
+  changed.replace(changed.find(from), from.size(), "when: rooflin_fraction");
+  std::ofstream(rules) << changed;
+  expect_line(kernevo({"profile", write("t.yaml", kTask), write("k.cu", kKernel)},
+                      {{"KERNEVO_SHARE", (folder_ / "share").string()}}),
+              2, {"bottlenecks.yaml:", "rooflin_fraction", "did you mean 'roofline_fraction'"});
 }
 constexpr const char* kPtx = ".version 8.0\n.target sm_80\n.address_size 64\n"
                              ".visible .entry scale() {\n  ret;\n}\n"

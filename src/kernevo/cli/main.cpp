@@ -74,6 +74,7 @@ int run(int argc, char** argv) {
   commands["doctor"] = add_doctor(app);
   commands["init"] = add_init(app);
   commands["jit"] = add_jit(app);
+  commands["profile"] = add_profile(app);
   commands["run"] = add_run(app);
   commands["sass"] = add_sass(app);
   commands["tune"] = add_tune(app);
