@@ -21,7 +21,10 @@ constexpr const char* kWelcome =
   1  kernevo init softmax                          a task and a naive kernel to start from
   2  kernevo check softmax/task.yaml softmax/naive.cu
                                                    is it right? compiled, run on the virtual GPU, judged
-  3  edit the kernel (or write another) and check again
+  3  kernevo profile softmax/task.yaml softmax/naive.cu
+                                                   how fast on the named GPU (modelled), why, and what to try
+
+Then edit the kernel, or write another, and let kernevo compare say which is faster; kernevo tune finds its parameters.
 
 kernevo doctor says what this machine has and lacks; kernevo --help lists every command.
 )";
