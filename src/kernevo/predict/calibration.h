@@ -24,7 +24,7 @@ struct Calibration {
   double block_launch_cycles = 82;
   double launch_ns = 2500;
   double instruction_fetch_bytes_per_cycle = 12; // beyond the instruction cache
-  double dram_efficiency = 0.92;
+  double dram_efficiency = 0.90;
   double local_dram_efficiency = 0.65; // spills and stack arrays, scattered over pages
   double l2_capacity = 0.9;            // share of L2 that holds data again used
 };
