@@ -40,7 +40,7 @@ struct Gpu {
   double clock_ghz = 0;
   // The clock kernels run at in practice, where measurements tell; else the boost clock.
   std::optional<double> sustained_clock_ghz;
-  double dram_gbps = 0; // 1e9 bytes per second
+  double dram_gbps = 0;                     // 1e9 bytes per second
   std::optional<double> l2_bytes_per_clock; // to all multiprocessors together
   std::optional<double> fp32_tflops;
   std::optional<double> fp64_tflops;
