@@ -5,7 +5,8 @@
 
 SOURCES holds the measured kernels under the names spaces.py gives, DATA the recordings (and shifts.bin, the float32
 table of delays of the dedispersion kernel); a space whose files are absent is skipped. Of every space N random
-configurations that ran are predicted; those that no longer compile or fit are counted. Prints tab-separated lines:
+configurations that ran are predicted; those that no longer compile or fit are counted. A second line leaves out
+those that spill registers here: the compilers of the recordings were older and often spilled less. Prints tab-separated lines:
 space, GPU, role, configurations, Spearman, mean and median error, the same after one factor (the clock of the measured
 GPU, which recordings do not tell) is taken out, and how far the best of the 5 % predicted fastest is from the optimum."""
 
@@ -97,11 +98,17 @@ def compare(name, space, arguments):
     answer = subprocess.run([arguments.build / "bench_predict"], input="\n".join(jobs) + "\n", text=True, stdout=subprocess.PIPE, check=True)
     results = [json.loads(line) for line in answer.stdout.splitlines()]
     ran = [r for r in results if "error" not in r]
+    failed = len(results) - len(ran)
+    sets = {role: ran}
+    unspilled = [r for r in ran if r["spilled_bytes"] == 0]
+    if len(unspilled) < len(ran):
+        sets[role + ", no spills"] = unspilled
     for gpu in recordings:
-        predicted = [r["predicted"][gpu]["ms"] for r in ran]
-        measured = [chosen[r["id"]][1][gpu] for r in ran]
-        if len(ran) > 2:
-            print(f"{name}\t{gpu}\t{role}\t{len(ran)}\t{len(results) - len(ran)}\t{summary(predicted, measured)}", flush=True)
+        for label, chosen_results in sets.items():
+            predicted = [r["predicted"][gpu]["ms"] for r in chosen_results]
+            measured = [chosen[r["id"]][1][gpu] for r in chosen_results]
+            if len(predicted) > 2:
+                print(f"{name}\t{gpu}\t{label}\t{len(predicted)}\t{failed}\t{summary(predicted, measured)}", flush=True)
     if arguments.save:
         gpu = next(iter(recordings))
         names = list(chosen[0][0])
