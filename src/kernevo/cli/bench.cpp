@@ -1,11 +1,8 @@
 // kernevo bench TASK KERNEL: how fast?
-#include "kernevo/evaluate/bench.h"
-#include "kernevo/cli/command.h"
+#include "kernevo/cli/checked_bench.h"
 #include "kernevo/cli/kernel_options.h"
-#include "kernevo/evaluate/check.h"
 #include "kernevo/model/json.h"
 #include "kernevo/model/json_fields.h"
-#include "kernevo/task/load_task.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,14 +11,7 @@
 namespace kernevo::cli {
 namespace {
 
-struct Options {
-  CommonOptions common;
-  std::string task;
-  std::string kernel;
-  std::vector<std::string> parameters;
-  BenchOptions bench;
-  bool unchecked = false;
-};
+using Options = CheckedBenchOptions;
 
 constexpr double kShownShare = 0.02;
 
@@ -111,40 +101,14 @@ void print_json(const Options& options, const BenchResult& result) {
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-// A wrong kernel has no time worth knowing.
-int report_fault(const Options& options, FaultKind kind, const std::string& summary) {
+Result<int> run(const Options& options) {
+  KERNEVO_TRY(benched, checked_bench(options));
+  if (!benched)
+    return kNo;
   if (options.common.json)
-    fmt::print("{}\n", Json{{"task", options.task},
-                            {"kernel", options.kernel},
-                            {"fault", name_of(kind)},
-                            {"summary", summary}}
-                           .dump(2, ' ', false, Json::error_handler_t::replace));
+    print_json(options, benched->result);
   else
-    fmt::print("{}  {}\n  {}\n", paint("WRONG", Tone::bad), name_of(kind), summary);
-  return kNo;
-}
-
-Result<int> run(Options& options) {
-  KERNEVO_TRY(task, load_task(options.task));
-  KERNEVO_TRY(kernel, load_kernel_file(options.kernel));
-  KERNEVO_TRY(parameters, parse_parameters(options.parameters));
-  options.bench.parameters = std::move(parameters);
-  if (!options.unchecked) {
-    CheckOptions check;
-    check.gpu = options.bench.gpu;
-    check.parameters = options.bench.parameters;
-    check.small_only = true;
-    KERNEVO_TRY(checked, check_kernel(task.task, kernel, check));
-    if (!checked.verdict.correct)
-      return report_fault(options, *checked.verdict.fault, checked.verdict.summary);
-  }
-  KERNEVO_TRY(result, bench_kernel(task.task, kernel, options.bench));
-  if (result.fault)
-    return report_fault(options, *result.fault, result.summary);
-  if (options.common.json)
-    print_json(options, result);
-  else
-    print_result(options, result);
+    print_result(options, benched->result);
   return kYes;
 }
 
@@ -155,26 +119,7 @@ Command add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "bench", "How fast is this kernel? Checks it on small shapes, then predicts its time on the "
                "task's shapes, with every term of the model");
-  command->add_option("TASK", options->task, "Task file (YAML)")->required();
-  command->add_option("KERNEL", options->kernel, "Kernel file (CUDA device code with directives)")
-      ->required();
-  command->add_option("--gpu", options->bench.gpu, "Named GPU instead of the task's target");
-  command->add_option("-p,--param", options->parameters,
-                      "Value of a @tune parameter, NAME=VALUE; repeatable");
-  command->add_option("--case", options->bench.only_cases,
-                      "Only this shape of the task; repeatable");
-  command
-      ->add_option("--blocks", options->bench.blocks,
-                   "About so many blocks of a launch are counted")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
-  command->add_option("--seed", options->bench.seed, "Seed of the inputs and of the blocks counted")
-      ->capture_default_str();
-  command->add_option("--seconds", options->bench.seconds, "Wall-clock limit of one shape")
-      ->capture_default_str()
-      ->check(CLI::Range(0.1, 86400.0));
-  command->add_flag("--unchecked", options->unchecked, "Do not check results first");
-  add_common(*command, options->common);
+  add_checked_bench(*command, *options);
   return {[options] {
     const auto code = run(*options);
     return code ? *code : report_error(code.error(), options->common);

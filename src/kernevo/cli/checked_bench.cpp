@@ -1,0 +1,88 @@
+#include "kernevo/cli/checked_bench.h"
+
+#include "kernevo/cli/kernel_options.h"
+#include "kernevo/evaluate/check.h"
+#include "kernevo/model/json_fields.h"
+#include "kernevo/task/load_task.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace kernevo::cli {
+namespace {
+
+void report_fault(const CheckedBenchOptions& options, FaultKind kind, const std::string& summary) {
+  if (options.common.json)
+    fmt::print("{}\n", Json{{"task", options.task},
+                            {"kernel", options.kernel},
+                            {"fault", name_of(kind)},
+                            {"summary", summary}}
+                           .dump(2, ' ', false, Json::error_handler_t::replace));
+  else
+    fmt::print("{}  {}\n  {}\n", paint("WRONG", Tone::bad), name_of(kind), summary);
+}
+
+Result<void> check_cases(const Task& task, const std::vector<std::string>& wanted) {
+  std::string known;
+  for (const ShapeCase& shape : task.shapes)
+    known += (known.empty() ? "" : ", ") + shape.id;
+  for (const std::string& id : wanted)
+    if (std::none_of(task.shapes.begin(), task.shapes.end(),
+                     [&](const ShapeCase& shape) { return shape.id == id; }))
+      return fail(ErrorCode::usage, fmt::format("the task has no shape '{}'", id), Place{task.file},
+                  fmt::format("use one of {}", known));
+  return {};
+}
+
+} // namespace
+
+void add_checked_bench(CLI::App& command, CheckedBenchOptions& options) {
+  command.add_option("TASK", options.task, "Task file (YAML)")->required();
+  command.add_option("KERNEL", options.kernel, "Kernel file (CUDA device code with directives)")
+      ->required();
+  command.add_option("--gpu", options.bench.gpu, "Named GPU instead of the task's target");
+  command.add_option("-p,--param", options.parameters,
+                     "Value of a @tune parameter, NAME=VALUE; repeatable");
+  command.add_option("--case", options.bench.only_cases, "Only this shape of the task; repeatable");
+  command
+      .add_option("--blocks", options.bench.blocks, "About so many blocks of a launch are counted")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  command.add_option("--seed", options.bench.seed, "Seed of the inputs and of the blocks counted")
+      ->capture_default_str();
+  command.add_option("--seconds", options.bench.seconds, "Wall-clock limit of one shape")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 86400.0));
+  command.add_flag("--unchecked", options.unchecked, "Do not check results first");
+  add_common(command, options.common);
+}
+
+Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& options) {
+  KERNEVO_TRY(task, load_task(options.task));
+  KERNEVO_TRY(kernel, load_kernel_file(options.kernel));
+  KERNEVO_TRY(parameters, parse_parameters(options.parameters));
+  KERNEVO_CHECK(check_cases(task.task, options.bench.only_cases));
+  BenchOptions bench = options.bench;
+  bench.parameters = std::move(parameters);
+  if (!options.unchecked) {
+    CheckOptions check;
+    check.gpu = bench.gpu;
+    check.parameters = bench.parameters;
+    check.small_only = true;
+    KERNEVO_TRY(checked, check_kernel(task.task, kernel, check));
+    if (!checked.verdict.correct) {
+      report_fault(options, *checked.verdict.fault, checked.verdict.summary);
+      return std::nullopt;
+    }
+  }
+  KERNEVO_TRY(result, bench_kernel(task.task, kernel, bench));
+  if (result.fault) {
+    report_fault(options, *result.fault, result.summary);
+    return std::nullopt;
+  }
+  return CheckedBench{std::move(task.task), std::move(kernel), std::move(result)};
+}
+
+} // namespace kernevo::cli
