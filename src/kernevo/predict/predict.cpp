@@ -17,7 +17,7 @@ constexpr double kSchedulers = 4;
 // Registers a thread is taken to use when ptxas was not there to say.
 constexpr int kGuessedRegisters = 32;
 // How far off the model was for two launches in three; docs/timing-model.md.
-constexpr double kError = 0.17;
+constexpr double kError = 0.20;
 constexpr double kErrorFromPtx = 0.45;
 // Machine counts that leave more than this unexplained are worse than none.
 constexpr double kMostUnexplained = 0.25;
