@@ -240,5 +240,22 @@ TEST_F(BadInput, ErrorsAreJsonWhenAskedFor) {
   EXPECT_EQ(json.at("place").at("file"), path("none.yaml"));
 }
 
+TEST_F(BadInput, BenchOfAnImpossibleLaunchNamesItsLine) {
+  const std::string task = write("task.yaml", kTask);
+  const std::string wide =
+      write("wide.cu",
+            std::string("// @launch add<<<ceil_div(N, 4096), 4096>>>(A, B, C, N)\n") + kKernel);
+  for (const char* command : {"bench", "profile"})
+    expect_line(kernevo({command, task, wide}), 2, {"wide.cu:1", "4096 threads", "1024"});
+}
+
+TEST_F(BadInput, BenchOfAnUnknownGpuOrShape) {
+  const std::string task = write("task.yaml", kTask);
+  const std::string kernel = write("add.cu", kKernel);
+  expect_line(kernevo({"bench", task, kernel, "--gpu", "A1O0"}), 2, {"unknown GPU 'A1O0'", "A100"});
+  expect_line(kernevo({"bench", task, kernel, "--case", "1001"}), 2,
+              {"no shape '1001'", "use one of 1000"});
+}
+
 } // namespace
 } // namespace kernevo

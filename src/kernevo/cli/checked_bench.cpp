@@ -24,6 +24,25 @@ void report_fault(const CheckedBenchOptions& options, FaultKind kind, const std:
     fmt::print("{}  {}\n  {}\n", paint("WRONG", Tone::bad), name_of(kind), summary);
 }
 
+// A launch the GPU cannot make is a mistake in the input, not an answer about the kernel's speed.
+Error impossible_launch(const KernelFile& kernel, const std::string& summary) {
+  Error error{ErrorCode::input, summary, std::nullopt, ""};
+  if (!summary.starts_with(kernel.path)) {
+    error.place = kernel.launches.empty() ? Place{kernel.path} : kernel.launches.front().place;
+    error.fix = "change its @launch line";
+  }
+  return error;
+}
+
+// What the user is told of a fault; an error where it is the input's.
+Result<void> tell_fault(const CheckedBenchOptions& options, const KernelFile& kernel,
+                        FaultKind kind, const std::string& summary) {
+  if (kind == FaultKind::interface_contract_error)
+    return tl::unexpected<Error>(impossible_launch(kernel, summary));
+  report_fault(options, kind, summary);
+  return {};
+}
+
 Result<void> check_cases(const Task& task, const std::vector<std::string>& wanted) {
   std::string known;
   for (const ShapeCase& shape : task.shapes)
@@ -73,13 +92,13 @@ Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& opt
     check.small_only = true;
     KERNEVO_TRY(checked, check_kernel(task.task, kernel, check));
     if (!checked.verdict.correct) {
-      report_fault(options, *checked.verdict.fault, checked.verdict.summary);
+      KERNEVO_CHECK(tell_fault(options, kernel, *checked.verdict.fault, checked.verdict.summary));
       return std::nullopt;
     }
   }
   KERNEVO_TRY(result, bench_kernel(task.task, kernel, bench));
   if (result.fault) {
-    report_fault(options, *result.fault, result.summary);
+    KERNEVO_CHECK(tell_fault(options, kernel, *result.fault, result.summary));
     return std::nullopt;
   }
   return CheckedBench{std::move(task.task), std::move(kernel), std::move(result)};
