@@ -36,7 +36,7 @@ std::string grouped(double count) {
 }
 
 std::string seconds_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
   constexpr std::int64_t minute = 60;
   return whole < 2 * minute ? fmt::format("{} s", whole)
                             : fmt::format("{} min {} s", whole / minute, whole % minute);

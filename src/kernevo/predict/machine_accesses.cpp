@@ -35,7 +35,7 @@ public:
       if (const auto& memory = work_.function.instructions[k].memory;
           memory && memory->bytes > 0 && work_.join.instructions[k].warps > 0)
         count(k, *memory);
-    return std::move(result_);
+    return result_;
   }
 
 private:

@@ -131,7 +131,7 @@ void add_accesses(List& list, const MachineAccesses& accesses, const Work& work)
     const char* space;
     const char* op;
   };
-  constexpr std::array kInL1 = {
+  constexpr std::array in_l1 = {
       Named{&MachineAccesses::global_loads, "global", "ld"},
       Named{&MachineAccesses::global_stores, "global", "st"},
       Named{&MachineAccesses::global_atomics, "global", "atom"},
@@ -139,7 +139,7 @@ void add_accesses(List& list, const MachineAccesses& accesses, const Work& work)
       Named{&MachineAccesses::local_loads, "local", "ld"},
       Named{&MachineAccesses::local_stores, "local", "st"},
   };
-  for (const Named& n : kInL1) {
+  for (const Named& n : in_l1) {
     const AccessTotals& totals = accesses.*n.totals;
     const std::string name = std::string("_pipe_lsu_mem_") + n.space + "_op_" + n.op + ".sum";
     list.total("l1tex__t_requests" + name, totals.requests, "request", "warp accesses");
