@@ -123,5 +123,18 @@ TEST(TargetTest, WhereModulesRun) {
                          "architecture-specific code runs only on sm_90 (H100"));
 }
 
+// CUDA 13 has no sm_70: what it compiles for a V100 is sm_75's.
+TEST(Target, AVoltaTakesTheOldestThatIsCompiled) {
+  Gpu volta;
+  volta.name = "V100";
+  volta.compute_capability = 70;
+  Target turing;
+  turing.sm = 75;
+  Target ampere;
+  ampere.sm = 80;
+  EXPECT_EQ(why_not_on(turing, volta), std::nullopt);
+  EXPECT_NE(why_not_on(ampere, volta), std::nullopt);
+}
+
 } // namespace
 } // namespace kernevo::ptx
