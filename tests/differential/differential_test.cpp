@@ -101,7 +101,7 @@ TEST(Comparison, HighHalfOfAProductWithOne) {
 
 // Warps that read the clock between barriers, where they hand over to each other.
 TEST(Comparison, TheClockAcrossBarriers) {
-  for (const std::uint64_t seed : {95001570U, 95001693U, 95002557U}) {
+  for (const std::uint64_t seed : {95001570U, 95001693U, 95002557U, 99006618U}) {
     const RandomProgram program = random_program(seed);
     const Comparison result = compare_tiers(program, program.text());
     EXPECT_FALSE(result.refused) << *result.refused;

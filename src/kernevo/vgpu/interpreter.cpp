@@ -34,23 +34,40 @@ std::uint32_t position_in(const Frame*& frame, std::uint32_t pc, std::uint32_t d
   return pc;
 }
 
-bool runs_before(const Split& a, const Split& b) {
-  const Frame* frame_a = a.frame;
-  const Frame* frame_b = b.frame;
-  const std::uint32_t depth = std::min(frame_a->depth, frame_b->depth);
-  std::uint32_t pc_a = position_in(frame_a, a.pc, depth);
-  std::uint32_t pc_b = position_in(frame_b, b.pc, depth);
-  while (frame_a != frame_b) {
-    pc_a = frame_a->return_pc - 1;
-    pc_b = frame_b->return_pc - 1;
-    frame_a = frame_a->parent;
-    frame_b = frame_b->parent;
+// Where a split stands in a frame, and the call it is in below that frame.
+struct Standing {
+  const Frame* frame;
+  std::uint32_t pc;
+  const Frame* call = nullptr;
+
+  void climb() {
+    call = frame;
+    pc = frame->return_pc - 1;
+    frame = frame->parent;
   }
-  const auto& order = frame_a->code->order;
-  if (order[pc_a] != order[pc_b])
-    return order[pc_a] < order[pc_b];
-  if (a.frame->depth != b.frame->depth)
-    return a.frame->depth > b.frame->depth;
+};
+
+// A total order, or two splits could each wait for the other: by place in the innermost frame that
+// both are in or below; there, in a call goes before at it, and of two calls the one with the
+// lowest lane.
+bool runs_before(const Split& a, const Split& b) {
+  Standing at_a{a.frame, a.pc};
+  Standing at_b{b.frame, b.pc};
+  while (at_a.frame->depth > at_b.frame->depth)
+    at_a.climb();
+  while (at_b.frame->depth > at_a.frame->depth)
+    at_b.climb();
+  while (at_a.frame != at_b.frame) {
+    at_a.climb();
+    at_b.climb();
+  }
+  const auto& order = at_a.frame->code->order;
+  if (order[at_a.pc] != order[at_b.pc])
+    return order[at_a.pc] < order[at_b.pc];
+  if (at_a.call != nullptr && at_b.call != nullptr)
+    return std::countr_zero(at_a.call->lanes) < std::countr_zero(at_b.call->lanes);
+  if (at_a.call != at_b.call)
+    return at_a.call != nullptr;
   return std::countr_zero(a.mask) < std::countr_zero(b.mask);
 }
 
