@@ -1,6 +1,7 @@
 #include "kernevo/explain/rules.h"
 
 #include "kernevo/base/files.h"
+#include "kernevo/base/share_files.h"
 #include "kernevo/base/suggest.h"
 #include "kernevo/explain/message.h"
 #include "kernevo/explain/metrics.h"
@@ -180,26 +181,14 @@ Result<std::vector<Rule>> parse_rules(std::string_view text, const std::string& 
 }
 
 Result<std::vector<Rule>> load_rules() {
-  KERNEVO_TRY(share, share_folder());
-  const std::filesystem::path folder = share / "rules";
-  std::error_code error;
-  std::vector<std::filesystem::path> paths;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    if (entry->path().extension() == ".yaml")
-      paths.push_back(entry->path());
-  if (error)
-    return fail(ErrorCode::infrastructure, fmt::format("cannot be listed: {}", error.message()),
-                Place{folder.string()},
-                "reinstall, or set KERNEVO_SHARE to a complete data folder");
-  std::sort(paths.begin(), paths.end());
+  KERNEVO_TRY(paths, share_files("rules"));
   std::vector<Rule> rules;
   for (const std::filesystem::path& path : paths) {
     KERNEVO_TRY(written, read_text_file(path, std::uintmax_t{1} << 20U));
     KERNEVO_TRY(some, parse_rules(written, path.string()));
     std::move(some.begin(), some.end(), std::back_inserter(rules));
   }
-  KERNEVO_CHECK(one_for_each_tag(rules, folder.string()));
+  KERNEVO_CHECK(one_for_each_tag(rules, (share_folder().value() / "rules").string()));
   return rules;
 }
 

@@ -1,6 +1,7 @@
 #include "kernevo/model/architecture.h"
 
 #include "kernevo/base/files.h"
+#include "kernevo/base/share_files.h"
 #include "kernevo/base/suggest.h"
 
 #include <algorithm>
@@ -89,7 +90,7 @@ Result<Architecture> read(const std::filesystem::path& path, int compute_capabil
 std::optional<int> capability_of(const std::filesystem::path& path) {
   const std::string stem = path.stem().string();
   int number = 0;
-  if (path.extension() != ".yaml" || !stem.starts_with("sm_") ||
+  if (!stem.starts_with("sm_") ||
       std::from_chars(stem.data() + 3, stem.data() + stem.size(), number).ptr !=
           stem.data() + stem.size())
     return std::nullopt;
@@ -99,21 +100,21 @@ std::optional<int> capability_of(const std::filesystem::path& path) {
 } // namespace
 
 Result<Architecture> find_architecture(int compute_capability) {
-  KERNEVO_TRY(share, share_folder());
-  const std::filesystem::path folder = share / "architectures";
-  std::error_code error;
+  KERNEVO_TRY(paths, share_files("architectures"));
   std::optional<int> best;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    if (const auto found = capability_of(entry->path());
-        found && *found <= compute_capability && (!best || *found > *best))
+  std::filesystem::path best_path;
+  for (const std::filesystem::path& path : paths)
+    if (const auto found = capability_of(path);
+        found && *found <= compute_capability && (!best || *found > *best)) {
       best = found;
+      best_path = path;
+    }
   if (!best)
     return fail(ErrorCode::infrastructure,
                 fmt::format("holds no architecture at or below sm_{}", compute_capability),
-                Place{folder.string()},
+                Place{(share_folder().value() / "architectures").string()},
                 "reinstall, or set KERNEVO_SHARE to a complete data folder");
-  return read(folder / fmt::format("sm_{}.yaml", *best), compute_capability);
+  return read(best_path, compute_capability);
 }
 
 } // namespace kernevo

@@ -1,6 +1,7 @@
 #include "kernevo/model/gpu.h"
 
 #include "kernevo/base/files.h"
+#include "kernevo/base/share_files.h"
 #include "kernevo/base/suggest.h"
 
 #include <algorithm>
@@ -235,21 +236,11 @@ double Gpu::peak_operations_per_second(DType dtype) const {
 }
 
 Result<std::vector<Gpu>> load_gpus() {
-  KERNEVO_TRY(share, share_folder());
-  const std::filesystem::path folder = share / "gpus";
-  std::error_code error;
-  std::vector<std::filesystem::path> paths;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    if (entry->path().extension() == ".yaml")
-      paths.push_back(entry->path());
-  if (error)
-    return fail(ErrorCode::infrastructure, fmt::format("cannot be listed: {}", error.message()),
-                Place{folder.string()}, "check its permissions or set KERNEVO_SHARE");
+  KERNEVO_TRY(paths, share_files("gpus"));
   if (paths.empty())
-    return fail(ErrorCode::infrastructure, "holds no GPU files (*.yaml)", Place{folder.string()},
+    return fail(ErrorCode::infrastructure, "holds no GPU files (*.yaml)",
+                Place{(share_folder().value() / "gpus").string()},
                 "reinstall, or set KERNEVO_SHARE to a complete data folder");
-  std::sort(paths.begin(), paths.end());
 
   std::vector<Gpu> gpus;
   std::map<std::string, std::string> owner; // normalised name -> file

@@ -23,8 +23,8 @@ struct Prediction {
   std::string kernel;
   Nanoseconds time;
   double error = 0; // relative; how far off validation was for two launches in three
-  // The time each resource alone would need, longest first; names as in bound_names(). The launch
-  // takes at least as long as the longest of them.
+  // The time each resource alone would need, longest first. The launch takes at least as long as
+  // the longest of them.
   std::vector<TimingTerm> bounds;
   Occupancy occupancy;
   double waves = 0; // blocks of the grid / blocks the whole GPU holds at once
