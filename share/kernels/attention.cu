@@ -2,7 +2,7 @@
 // @scratch weights {{scratch}} [B * H * L * L]
 // @launch {{launch}}
 {{types}}
-extern "C" __global__ void {{name}}({{parameters}}) {
+extern "C" __global__ void {{name}}({{parameters}}, Acc* weights) {
   int l = blockIdx.x * blockDim.x + threadIdx.x;
   if (l >= L)
     return;

@@ -37,6 +37,7 @@ Command add_devices(CLI::App& app);
 Command add_doctor(CLI::App& app);
 Command add_init(CLI::App& app);
 Command add_jit(CLI::App& app);
+Command add_playbook(CLI::App& app);
 Command add_profile(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_sass(CLI::App& app);

@@ -77,6 +77,7 @@ int run(int argc, char** argv) {
   commands["doctor"] = add_doctor(app);
   commands["init"] = add_init(app);
   commands["jit"] = add_jit(app);
+  commands["playbook"] = add_playbook(app);
   commands["profile"] = add_profile(app);
   commands["run"] = add_run(app);
   commands["sass"] = add_sass(app);
