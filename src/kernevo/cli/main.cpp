@@ -75,6 +75,7 @@ int run(int argc, char** argv) {
   commands["compare"] = add_compare(app);
   commands["devices"] = add_devices(app);
   commands["doctor"] = add_doctor(app);
+  commands["evolve"] = add_evolve(app);
   commands["init"] = add_init(app);
   commands["jit"] = add_jit(app);
   commands["playbook"] = add_playbook(app);

@@ -1,13 +1,13 @@
 #include "kernevo/cli/tune_report.h"
 
 #include "kernevo/cli/kernel_options.h"
+#include "kernevo/cli/screen.h"
 #include "kernevo/model/json_fields.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace kernevo::cli {
@@ -20,12 +20,6 @@ using tune::TuningStop;
 
 namespace {
 
-std::size_t terminal_width() {
-  winsize size{};
-  constexpr std::size_t usual = 80;
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual;
-}
-
 // Digits in groups of three.
 std::string grouped(double count) {
   std::string text = count < 1e15 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}", count);
@@ -33,13 +27,6 @@ std::string grouped(double count) {
     for (std::ptrdiff_t at = std::ssize(text) - 3; at > 0; at -= 3)
       text.insert(static_cast<std::size_t>(at), ",");
   return text;
-}
-
-std::string seconds_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
-  constexpr std::int64_t minute = 60;
-  return whole < 2 * minute ? fmt::format("{} s", whole)
-                            : fmt::format("{} min {} s", whole / minute, whole % minute);
 }
 
 const Trial* trial_of(const tune::TuningResult& result, const tune::TunerOptions& tuner,

@@ -1,5 +1,6 @@
 #include "kernevo/model/bottleneck.h"
 
+#include "kernevo/model/finding_fields.h"
 #include "kernevo/model/json_fields.h"
 
 #include <algorithm>
@@ -21,6 +22,8 @@ BottleneckTag tag_at(const Json& json) {
     return *tag;
   throw nlohmann::json::other_error::create(601, "unknown tag '" + name + "'", &json);
 }
+
+} // namespace
 
 Json finding_to_json(const BottleneckFinding& finding) {
   Json json{{"tag", name_of(finding.tag)}, {"severity", finding.severity},
@@ -51,6 +54,8 @@ BottleneckFinding finding_of(const Json& json) {
   }
   return finding;
 }
+
+namespace {
 
 Json trace_to_json(const RuleTrace& trace) {
   Json json{{"tag", name_of(trace.tag)},

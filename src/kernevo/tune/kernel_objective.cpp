@@ -14,6 +14,15 @@ using search::Trial;
 
 namespace {
 
+std::vector<double> weights_of(const Task& task) {
+  std::vector<double> weights;
+  for (const ShapeCase& shape : task.shapes)
+    weights.push_back(shape.weight);
+  return weights;
+}
+
+} // namespace
+
 Outcome outcome_of(FaultKind fault) {
   switch (fault) {
   case FaultKind::syntax_error:
@@ -28,15 +37,6 @@ Outcome outcome_of(FaultKind fault) {
   return Outcome::failed;
 }
 
-std::vector<double> weights_of(const Task& task) {
-  std::vector<double> weights;
-  for (const ShapeCase& shape : task.shapes)
-    weights.push_back(shape.weight);
-  return weights;
-}
-
-// What a model of the time may learn from: the profiler's counters, the bounds of the prediction
-// and what holds a block back, summed over the launches.
 std::map<std::string, double> counters_of_case(const CaseBench& bench) {
   std::map<std::string, double> counters;
   for (const LaunchBench& launch : bench.launches) {
@@ -58,8 +58,6 @@ ShapeTime shape_time(const CaseBench& bench) {
   return {bench.case_id, bench.timing.median, bench.timing.interval.low,
           bench.timing.interval.high};
 }
-
-} // namespace
 
 KernelObjective::KernelObjective(const Task& task, const KernelFile& kernel, BenchOptions bench,
                                  std::uint64_t check_seed)

@@ -10,6 +10,13 @@
 
 namespace kernevo::tune {
 
+// How a search calls what went wrong.
+search::Outcome outcome_of(FaultKind fault);
+// What a model of the time may learn from: the profiler's counters, the bounds of the prediction
+// and what holds a block back, summed over the launches.
+std::map<std::string, double> counters_of_case(const CaseBench& bench);
+search::ShapeTime shape_time(const CaseBench& bench);
+
 class KernelObjective : public TuningObjective {
 public:
   // Task and kernel must outlive it. `bench` says how; its parameters and hooks are ours.

@@ -47,6 +47,12 @@ Result<std::string> kernel_id(const Task& task, const KernelFile& kernel) {
 
 } // namespace
 
+Result<std::string> virtual_device_id(const Gpu& gpu) {
+  KERNEVO_TRY(fingerprint, model_fingerprint());
+  KERNEVO_TRY(toolchain, find_toolchain());
+  return fmt::format("virtual:{} (model {}, CUDA {})", gpu.name, fingerprint, toolchain.version);
+}
+
 Result<TuningSubject> prepare_subject(const Task& task, const KernelFile& kernel,
                                       const std::string& gpu_name) {
   KERNEVO_TRY(gpu, find_gpu(gpu_name.empty() ? task.target_gpu : gpu_name));
@@ -70,11 +76,9 @@ Result<TuningSubject> prepare_subject(const Task& task, const KernelFile& kernel
     subject.defaults = space.find(*defaults);
   subject.space = std::move(space);
   KERNEVO_TRY(kernel_text, kernel_id(task, kernel));
-  KERNEVO_TRY(fingerprint, model_fingerprint());
-  KERNEVO_TRY(toolchain, find_toolchain());
+  KERNEVO_TRY(device, virtual_device_id(gpu));
   subject.kernel_id = std::move(kernel_text);
-  subject.device_id =
-      fmt::format("virtual:{} (model {}, CUDA {})", gpu.name, fingerprint, toolchain.version);
+  subject.device_id = std::move(device);
   subject.gpu = std::move(gpu);
   for (const auto& [name, extent] : task.shapes.front().dims)
     subject.problem_size.push_back(extent);

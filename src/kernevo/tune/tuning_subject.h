@@ -31,6 +31,10 @@ struct TuningSubject {
 Result<TuningSubject> prepare_subject(const Task& task, const KernelFile& kernel,
                                       const std::string& gpu);
 
+// Everything a time predicted for this GPU depends on beside the kernel and the task: the tables
+// and the program that model it, and the compiler.
+Result<std::string> virtual_device_id(const Gpu& gpu);
+
 // Where the log of a subject lies unless the user says; empty when there is no cache folder.
 std::filesystem::path default_log(const TuningSubject& subject);
 

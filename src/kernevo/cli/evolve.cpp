@@ -1,0 +1,248 @@
+// kernevo evolve TASK: a faster kernel, and the story of how.
+#include "kernevo/base/hash.h"
+#include "kernevo/cli/command.h"
+#include "kernevo/cli/evolve_view.h"
+#include "kernevo/cli/stop_signals.h"
+#include "kernevo/evolve/orchestrator.h"
+#include "kernevo/propose/playbook.h"
+#include "kernevo/store/run_folders.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+#include <thread>
+
+namespace kernevo::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kDefaultEvaluations = 300;
+
+struct Options {
+  CommonOptions common;
+  std::string task;
+  std::string gpu;
+  std::string name;
+  std::string out;
+  std::string search = "evolve";
+  std::vector<std::string> proposers = {"playbook"};
+  RunSettings settings;
+  std::optional<double> target_us;
+  unsigned jobs = 0;
+  bool resume = false;
+};
+
+Result<std::vector<std::unique_ptr<propose::Proposer>>>
+make_proposers(const std::vector<std::string>& names, const evolve::RunContext& context) {
+  std::vector<std::unique_ptr<propose::Proposer>> proposers;
+  for (const std::string& name : names) {
+    if (name != "playbook")
+      return fail(ErrorCode::usage, fmt::format("there is no proposer '{}'", name), std::nullopt,
+                  "use playbook");
+    KERNEVO_TRY(playbook, propose::Playbook::create(context.task, context.gpu));
+    proposers.push_back(std::move(playbook));
+  }
+  return proposers;
+}
+
+Result<RunSettings> settings_of(const Options& options, const Task& task) {
+  RunSettings settings = options.settings;
+  const auto kind = search_kind(options.search);
+  if (!kind)
+    return fail(ErrorCode::usage, fmt::format("there is no search '{}'", options.search),
+                std::nullopt, "use evolve, best-of-n or sequential");
+  settings.search = *kind;
+  settings.proposers = options.proposers;
+  RunBudget& budget = settings.budget;
+  if (!budget.rounds && task.budget.rounds)
+    budget.rounds = static_cast<std::uint64_t>(*task.budget.rounds);
+  if (!budget.evaluations && task.budget.evaluations)
+    budget.evaluations = static_cast<std::uint64_t>(*task.budget.evaluations);
+  if (!budget.seconds)
+    budget.seconds = task.budget.seconds;
+  if (!budget.rounds && !budget.evaluations && !budget.seconds)
+    budget.evaluations = kDefaultEvaluations;
+  const std::optional<double> target = options.target_us ? options.target_us : task.target_us;
+  if (target)
+    settings.target_ns = *target * 1e3;
+  if (options.jobs > settings.ahead)
+    settings.ahead = options.jobs;
+  return settings;
+}
+
+unsigned jobs_of(const Options& options) {
+  return options.jobs == 0 ? std::max(1U, std::thread::hardware_concurrency()) : options.jobs;
+}
+
+evolve::OrchestratorOptions orchestration(const Options& options, const StopSignals& signals,
+                                          EvolveView& view) {
+  evolve::OrchestratorOptions how;
+  how.jobs = jobs_of(options);
+  how.interrupted = [&signals] { return signals.requested(); };
+  how.observer = [&view](const RunEvent* event, const evolve::RunProgress& progress) {
+    view.show(event, progress);
+  };
+  return how;
+}
+
+int conclude(const evolve::RunState& state, store::Journal& journal, EvolveView& view) {
+  view.finish(state, journal);
+  return state.speedup() > 1 ? kYes : kNo;
+}
+
+Result<int> resume(const Options& options, const fs::path& folder) {
+  const StopSignals signals;
+  KERNEVO_TRY(journal, store::Journal::open(folder, store::Journal::Access::write));
+  KERNEVO_TRY(state, evolve::fold_journal(*journal));
+  if (state.started.run.empty())
+    return fail(ErrorCode::input, "the run ended before it began", Place{folder.string()},
+                "remove the folder and start anew");
+  KERNEVO_TRY(task_text, journal->blob(state.started.task));
+  KERNEVO_TRY(context,
+              evolve::make_run_context(task_text, state.started.task_file, state.started.gpu));
+  if (context.identity != state.started.context)
+    return fail(ErrorCode::input,
+                "this run was made with another program, compiler, table of the GPU or reference; "
+                "its times and new ones would not compare",
+                Place{folder.string()}, "start a new run");
+  KERNEVO_TRY(proposers, make_proposers(state.started.settings.proposers, context));
+  evolve::Panel panel(std::move(proposers), *journal);
+  EvolveView view(options.common, context, folder);
+  view.begin(state.started, &state);
+  KERNEVO_TRY(end,
+              evolve::resume_run(context, *journal, panel, orchestration(options, signals, view)));
+  return conclude(end, *journal, view);
+}
+
+// Task files are often called task.yaml; their folder says more then.
+std::string run_name(const evolve::RunContext& context, const std::string& task_file) {
+  if (context.task.name != "task")
+    return context.task.name;
+  std::error_code ignored;
+  const std::string folder = fs::absolute(task_file, ignored).parent_path().filename().string();
+  return folder.empty() ? context.task.name : folder;
+}
+
+Result<int> start(const Options& options) {
+  const StopSignals signals;
+  KERNEVO_TRY(context, evolve::make_run_context(options.task, options.gpu));
+  KERNEVO_TRY(settings, settings_of(options, context.task));
+  KERNEVO_TRY(proposers, make_proposers(settings.proposers, context));
+  const std::string name =
+      !options.name.empty() ? options.name : store::free_run_name(run_name(context, options.task));
+  const fs::path folder = options.out.empty() ? store::runs_folder() / name : fs::path(options.out);
+  std::error_code ignored;
+  const bool fresh_folder = !fs::exists(folder, ignored);
+  KERNEVO_TRY(journal, store::Journal::create(folder));
+  evolve::Panel panel(std::move(proposers), *journal);
+  RunStarted started{options.out.empty() ? name : folder.filename().string(),
+                     options.task,
+                     sha256_hex(context.task_text),
+                     context.task.name,
+                     context.task.operation,
+                     context.gpu.name,
+                     "modelled",
+                     KERNEVO_VERSION,
+                     context.identity,
+                     settings};
+  EvolveView view(options.common, context, folder);
+  view.begin(started, nullptr);
+  auto end =
+      evolve::start_run(context, started, *journal, panel, orchestration(options, signals, view));
+  if (!end) {
+    // A run without a baseline is no run.
+    const auto state = evolve::fold_journal(*journal);
+    if (fresh_folder && state && !state->baseline) {
+      journal.reset();
+      fs::remove_all(folder, ignored);
+    }
+    return tl::unexpected<Error>(end.error());
+  }
+  return conclude(*end, *journal, view);
+}
+
+Result<int> run(const Options& options) {
+  if (!options.resume && options.task.empty())
+    return fail(ErrorCode::usage, "TASK is required", std::nullopt, "see 'kernevo evolve --help'");
+  if (options.resume) {
+    const std::string which = !options.out.empty()    ? options.out
+                              : !options.name.empty() ? options.name
+                                                      : options.task;
+    KERNEVO_TRY(folder, store::find_run(which));
+    return resume(options, folder);
+  }
+  return start(options);
+}
+
+} // namespace
+
+Command add_evolve(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "evolve", "Evolve a faster kernel: propose, check, time, profile and tune, again and again, "
+                "guided by what holds the best one back");
+  command->add_option("TASK", options->task, "Task file (YAML); with --resume a run");
+  command->add_option("--gpu,--device", options->gpu, "Named GPU instead of the task's target");
+  command->add_option("--proposer", options->proposers, "Who writes kernels: playbook")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      ->add_option("--search", options->search,
+                   "evolve, or a control at the same budget: best-of-n, sequential")
+      ->capture_default_str();
+  RunSettings& settings = options->settings;
+  command->add_option("--evaluations", settings.budget.evaluations,
+                      "Time so many kernels (default: 300, unless another budget is given)");
+  command->add_option("--rounds", settings.budget.rounds, "Take so many steps");
+  command->add_option("--seconds", settings.budget.seconds, "Begin nothing new after so long");
+  command->add_option("--tokens", settings.budget.tokens, "Spend at most so many tokens");
+  command->add_option("--dollars", settings.budget.dollars, "Spend at most so much money");
+  command->add_option("--target-us", options->target_us,
+                      "Fast enough, in microseconds (default: the task's target)");
+  command
+      ->add_option("--roofline", settings.roofline,
+                   "Enough of what the roofline allows, as a fraction")
+      ->capture_default_str();
+  command
+      ->add_option("--plateau", settings.plateau,
+                   "Stop after so many steps without a gain; 0: never")
+      ->capture_default_str();
+  command->add_option("--seed", settings.seed, "Seed of every choice")->capture_default_str();
+  command
+      ->add_option("--ahead", settings.ahead,
+                   "Steps under way when the next is decided; the same number and seed give the "
+                   "same run")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--jobs", options->jobs, "Evaluate so many in parallel (default: one a core)")
+      ->check(CLI::Range(1, 1024));
+  command
+      ->add_option("--islands", settings.islands,
+                   "Populations that exchange their best now and then")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 64));
+  command->add_option("--migration", settings.migration, "Steps between two exchanges")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  command
+      ->add_option("--first-tuning", settings.first_tuning,
+                   "Instances of a new structure that are timed before it competes")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+  command
+      ->add_option("--restart-after", settings.restart_after,
+                   "Start afresh after so many evaluations without a speed-up; 0: never")
+      ->capture_default_str();
+  command->add_option("--name", options->name, "Name of the run (default: the task's)");
+  command->add_option("--out", options->out, "Folder of the run (default: kernevo-runs/NAME)");
+  command->add_flag("--resume", options->resume, "Go on with a run that was stopped, by whatever");
+  add_common(*command, options->common);
+  return {[options] {
+    const auto code = run(*options);
+    return code ? *code : report_error(code.error(), options->common);
+  }};
+}
+
+} // namespace kernevo::cli

@@ -1,0 +1,84 @@
+#include "kernevo/cli/evolve_summary.h"
+
+#include "kernevo/cli/command.h"
+#include "kernevo/cli/kernel_options.h"
+#include "kernevo/cli/screen.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace kernevo::cli {
+namespace {
+
+using evolve::Member;
+using evolve::RunState;
+
+// The way from the reference to the best.
+void print_path(const RunState& state, store::Journal& journal) {
+  std::vector<std::vector<std::string>> rows;
+  for (const evolve::BestPoint& best : state.bests) {
+    const auto row = journal.step(best.candidate);
+    const bool tuned = best.step != best.candidate;
+    const std::string title = row && *row ? (*row)->title : "";
+    rows.push_back(
+        {std::to_string(best.step), time_text(best.objective.value),
+         fmt::format("{:.2f} x", state.baseline->value / best.objective.value), best.tag,
+         cut(tuned ? fmt::format("Step {} with better parameters.", best.candidate) : title, 90)});
+  }
+  fmt::print("{}", table(rows));
+}
+
+// What helped and what did harm, by pairs that differ in one move.
+void print_lessons(const RunState& state) {
+  for (const auto& [gene, effect] : state.genes)
+    if (effect.pairs > 0 && std::abs(effect.mean()) > 0.02)
+      fmt::print("  {} {}: {}\n", effect.mean() > 0 ? "helped " : "harmful", gene,
+                 describe(effect));
+}
+
+} // namespace
+
+void print_run_summary(const RunState& state, store::Journal& journal,
+                       const std::filesystem::path& folder, bool quiet) {
+  const Member* best = state.best();
+  if (best == nullptr) {
+    fmt::print("no baseline yet\n");
+    return;
+  }
+  if (!quiet) {
+    fmt::print("\n");
+    print_path(state, journal);
+    print_lessons(state);
+  }
+  if (best->candidate.step == 0) {
+    std::string tried;
+    for (const auto& [outcome, count] : state.outcomes)
+      if (outcome != "baseline")
+        tried += fmt::format("{}{} {}", tried.empty() ? "" : ", ", count, outcome);
+    fmt::print("{}; best is the reference, {}\n", paint("no improvement found", Tone::warning),
+               time_text(best->objective.value));
+    fmt::print("tried    {} steps, {} evaluations: {}\n", state.told, state.evaluations,
+               tried.empty() ? "nothing applied" : tried);
+  } else {
+    fmt::print("{}   {} -> {}, {} x the reference's speed, modelled{}\n",
+               paint("faster", Tone::good), time_text(state.baseline->value),
+               time_text(best->objective.value), fmt::format("{:.2f}", state.speedup()),
+               best->roofline ? fmt::format(", {:.0f} % of the roofline", 100 * *best->roofline)
+                              : "");
+    if (!quiet) {
+      fmt::print("best     step {}: {}\n", best->candidate.step, best->candidate.title);
+      if (!best->parameters.empty())
+        fmt::print("with     {}\n", parameters_text(best->parameters));
+    }
+  }
+  if (quiet)
+    return;
+  if (state.stopped)
+    fmt::print("stopped  {} ({} steps, {} evaluations)\n", state.stopped->text, state.told,
+               state.evaluations);
+  const std::string run = folder.string();
+  fmt::print("next     kernevo show {0} --why {1}; kernevo extract {0}; kernevo report {0}\n", run,
+             best->candidate.step);
+}
+
+} // namespace kernevo::cli

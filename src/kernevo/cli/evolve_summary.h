@@ -1,0 +1,14 @@
+// What a run came to, for the end of `evolve` and for `show`.
+#pragma once
+
+#include "kernevo/evolve/run_state.h"
+#include "kernevo/store/journal.h"
+
+#include <filesystem>
+
+namespace kernevo::cli {
+
+void print_run_summary(const evolve::RunState& state, store::Journal& journal,
+                       const std::filesystem::path& folder, bool quiet);
+
+} // namespace kernevo::cli

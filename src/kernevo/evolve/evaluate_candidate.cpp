@@ -1,0 +1,281 @@
+#include "kernevo/evolve/evaluate_candidate.h"
+
+#include "kernevo/base/hash.h"
+#include "kernevo/evaluate/compile_kernel.h"
+#include "kernevo/evaluate/explain_bench.h"
+#include "kernevo/evolve/identity.h"
+#include "kernevo/evolve/instance_objective.h"
+#include "kernevo/search/search_space.h"
+#include "kernevo/tune/tuner.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kernevo::evolve {
+namespace {
+
+constexpr double kHopeless = 3; // times the incumbent: hardly any tuning makes up for that
+constexpr std::size_t kHopelessTries = 4;
+constexpr double kBeyondRoofline = 1.05; // of it: more cannot be true
+
+class Climb {
+public:
+  Climb(const RunContext& context, Memo& memo, const EvaluationRequest& request)
+      : context_(context), memo_(memo), request_(request) {
+    result_.evaluation.step = request.step;
+    result_.evaluation.candidate = request.candidate;
+  }
+
+  // False ends the climb; why is in the evaluation, or it was interrupted.
+  Result<std::optional<EvaluationResult>> run() {
+    KERNEVO_TRY(built, build());
+    if (!built)
+      return std::optional(std::move(result_));
+    objective_.emplace(context_, memo_, kernel_, request_.seed);
+    if (!request_.tune_only) {
+      KERNEVO_TRY(right, small_shapes());
+      if (!right)
+        return std::optional(std::move(result_));
+    }
+    KERNEVO_TRY(timed, tune());
+    if (interrupted_)
+      return std::optional<EvaluationResult>();
+    if (!timed)
+      return std::optional(std::move(result_));
+    KERNEVO_TRY(profiled, profile());
+    if (profiled)
+      KERNEVO_CHECK(confirm());
+    return std::optional(std::move(result_));
+  }
+
+private:
+  bool end(StepOutcome outcome, std::optional<FaultKind> fault, std::string summary) {
+    Evaluation& e = result_.evaluation;
+    e.outcome = outcome;
+    e.fault = fault;
+    e.summary = std::move(summary);
+    return false;
+  }
+  bool end(const InstanceObjective::Judgement& judgement, const std::string& where) {
+    const FaultKind fault = judgement.fault.value_or(FaultKind::correctness_mismatch);
+    const bool interface = fault == FaultKind::syntax_error ||
+                           fault == FaultKind::semantic_compile_error ||
+                           fault == FaultKind::interface_contract_error;
+    return end(interface                                  ? StepOutcome::compile_failed
+               : fault == FaultKind::correctness_mismatch ? StepOutcome::wrong
+                                                          : StepOutcome::failed,
+               fault, where + judgement.summary);
+  }
+
+  Result<bool> build() {
+    auto kernel = parse_kernel_file(request_.source, fmt::format("step-{}.cu", request_.candidate));
+    if (!kernel)
+      return end(StepOutcome::compile_failed, FaultKind::interface_contract_error,
+                 format_error(kernel.error()));
+    kernel_ = std::move(*kernel);
+    auto defaults = choose_parameters(kernel_);
+    if (!defaults)
+      return end(StepOutcome::compile_failed, FaultKind::interface_contract_error,
+                 format_error(defaults.error()));
+    defaults_ = std::move(*defaults);
+    result_.evaluation.tunable = !kernel_.parameters.empty();
+    if (request_.tune_only)
+      return true;
+    KERNEVO_TRY(problem, make_problem(context_.task, context_.task.shapes.front()));
+    auto plan = make_launch_plan(kernel_, defaults_, problem, context_.task.default_launch,
+                                 Place{context_.task.file});
+    if (!plan)
+      return end(StepOutcome::compile_failed, FaultKind::interface_contract_error,
+                 format_error(plan.error()));
+    KERNEVO_TRY(built, compile_kernel(kernel_, defaults_, *plan, context_.gpu));
+    if (!built.ok)
+      return refused(built);
+    const std::string instance = instance_identity(context_.task, kernel_, defaults_, built);
+    result_.evaluation.identity =
+        instance.empty() ? std::string() : structure_identity(instance, kernel_);
+    if (request_.known && !result_.evaluation.identity.empty()) {
+      KERNEVO_TRY(twin, request_.known(result_.evaluation.identity));
+      if (twin) {
+        result_.evaluation.duplicate_of = twin;
+        return end(StepOutcome::duplicate, std::nullopt,
+                   fmt::format("compiles to the same kernel as step {}", *twin));
+      }
+    }
+    return true;
+  }
+
+  bool refused(const Build& build) {
+    std::string summary = "does not compile";
+    for (const Diagnostic& d : build.diagnostics)
+      if (d.severity == Diagnostic::Severity::error) {
+        summary = fmt::format("{}:{}: {}", d.place.file, d.place.line, d.message);
+        break;
+      }
+    return end(StepOutcome::compile_failed,
+               build.syntax_error ? FaultKind::syntax_error : FaultKind::semantic_compile_error,
+               std::move(summary));
+  }
+
+  // What the virtual GPU cannot run is the candidate's loss, not the machine's trouble.
+  bool is_unsupported(const Error& error) {
+    if (error.code != ErrorCode::unsupported)
+      return false;
+    end(StepOutcome::failed, FaultKind::candidate_runtime_error, format_error(error));
+    return true;
+  }
+
+  Result<bool> small_shapes() {
+    auto judgement = objective_->judge(defaults_, false);
+    if (!judgement && is_unsupported(judgement.error()))
+      return false;
+    if (!judgement)
+      return tl::unexpected<Error>(judgement.error());
+    return judgement->right || end(*judgement, "");
+  }
+
+  Result<search::SearchSpace> space() const {
+    std::vector<search::FixedNames> problems;
+    for (const ShapeCase& shape : context_.task.shapes) {
+      KERNEVO_TRY(problem, make_problem(context_.task, shape));
+      problems.push_back(problem.dims);
+    }
+    return search::kernel_space(
+        kernel_, std::move(problems),
+        search::BlockLimits{context_.gpu.max_threads_per_block,
+                            static_cast<std::int64_t>(context_.gpu.shared_per_block_optin.value)});
+  }
+
+  Result<bool> tune() {
+    if (kernel_.parameters.empty())
+      return single();
+    auto points = space();
+    if (!points)
+      return end(StepOutcome::compile_failed, FaultKind::interface_contract_error,
+                 format_error(points.error()));
+    tune::TunerOptions options;
+    options.search.seed = request_.seed + request_.candidate;
+    if (const auto first = points->find(defaults_))
+      options.search.seeds = {*first};
+    // The same search goes on where it was: what it tried before is remembered.
+    options.evaluations = request_.already + request_.evaluations;
+    options.jobs = 1;
+    options.ahead = 1;
+    bool hopeless = false;
+    options.observer = [&](tune::TuningEvent, const tune::TuningState& state) {
+      hopeless = !request_.tune_only && state.told >= kHopelessTries && state.best != nullptr &&
+                 request_.incumbent &&
+                 state.best->time->value > kHopeless * request_.incumbent->value;
+    };
+    options.interrupted = [&] {
+      interrupted_ = interrupted_ || (request_.interrupted && request_.interrupted());
+      return interrupted_ || hopeless;
+    };
+    KERNEVO_TRY(tuned, tune::tune(*points, *objective_, nullptr, options));
+    Evaluation& e = result_.evaluation;
+    e.evaluations = tuned.trials.size() - std::min(request_.already, tuned.trials.size());
+    e.exhausted = tuned.trials.size() >= points->size();
+    if (!tuned.best) {
+      const auto told = std::find_if(tuned.trials.begin(), tuned.trials.end(),
+                                     [](const search::Trial& t) { return !t.reason.empty(); });
+      return end(StepOutcome::failed, FaultKind::candidate_runtime_error,
+                 told == tuned.trials.end() ? "no parameters work" : told->reason);
+    }
+    take(*tuned.best, points->values(tuned.best->configuration));
+    return true;
+  }
+
+  Result<bool> single() {
+    KERNEVO_TRY(trial, objective_->evaluate(defaults_, nullptr));
+    result_.evaluation.evaluations = 1;
+    result_.evaluation.exhausted = true;
+    if (trial.outcome != search::Outcome::ok)
+      return end(StepOutcome::failed, FaultKind::candidate_runtime_error, trial.reason);
+    take(trial, defaults_);
+    return true;
+  }
+
+  void take(const search::Trial& trial, const ParameterValues& values) {
+    Evaluation& e = result_.evaluation;
+    e.outcome = StepOutcome::not_better;
+    e.objective = trial.time;
+    e.parameters = values;
+    for (const search::ShapeTime& shape : trial.shapes)
+      e.shapes.push_back({shape.shape, shape.time, shape.low, shape.high});
+    if (context_.roofline && e.objective->value > 0)
+      e.roofline = context_.roofline->value / e.objective->value;
+  }
+
+  Result<bool> profile() {
+    auto bench = objective_->bench_of(result_.evaluation.parameters);
+    if (!bench && is_unsupported(bench.error()))
+      return false;
+    if (!bench)
+      return tl::unexpected<Error>(bench.error());
+    if (bench->fault)
+      return end(StepOutcome::failed, *bench->fault, bench->summary);
+    KERNEVO_TRY(explanations, explain_bench(context_.task, *bench, context_.rules));
+    // The launch that takes longest, of the shape that does.
+    const auto slowest_case = std::max_element(
+        bench->cases.begin(), bench->cases.end(),
+        [](const CaseBench& a, const CaseBench& b) { return a.timing.median < b.timing.median; });
+    const auto& launches = slowest_case->launches;
+    const auto slowest = std::max_element(launches.begin(), launches.end(),
+                                          [](const LaunchBench& a, const LaunchBench& b) {
+                                            return a.prediction.time < b.prediction.time;
+                                          });
+    const Bottleneck& bottleneck =
+        explanations[static_cast<std::size_t>(slowest_case - bench->cases.begin())]
+                    [static_cast<std::size_t>(slowest - launches.begin())]
+                        .bottleneck;
+    Evaluation& e = result_.evaluation;
+    e.bottlenecks = bottleneck.findings;
+    result_.profile = to_json(bottleneck);
+    e.profile = sha256_hex(result_.profile);
+    KernelFacts facts = code_facts(bench->build.ptx);
+    facts.launches = static_cast<int>(launches.size());
+    for (const LaunchBench& launch : launches)
+      facts.registers = std::max(facts.registers, launch.resources.registers.value_or(0));
+    facts.occupancy = slowest->prediction.occupancy.fraction;
+    facts.limiter = name_of(slowest->prediction.occupancy.limiter);
+    e.facts = facts;
+    return true;
+  }
+
+  // Whoever would be announced must be right everywhere, and possible.
+  Result<void> confirm() {
+    Evaluation& e = result_.evaluation;
+    const bool better = !request_.incumbent ||
+                        e.objective->value < request_.incumbent->value * (1 - request_.least_gain);
+    if (!better)
+      return {};
+    if (e.roofline && *e.roofline > kBeyondRoofline) {
+      end(StepOutcome::quarantined, std::nullopt,
+          fmt::format("{:.0f} % of what the roofline allows: a bug or a cheat", 100 * *e.roofline));
+      return {};
+    }
+    KERNEVO_TRY(judgement, objective_->judge(e.parameters, true));
+    if (judgement.right)
+      e.outcome = StepOutcome::improved;
+    else
+      end(judgement, "not confirmed: ");
+    return {};
+  }
+
+  const RunContext& context_;
+  Memo& memo_;
+  const EvaluationRequest& request_;
+  EvaluationResult result_;
+  KernelFile kernel_;
+  ParameterValues defaults_;
+  std::optional<InstanceObjective> objective_;
+  bool interrupted_ = false;
+};
+
+} // namespace
+
+Result<std::optional<EvaluationResult>> evaluate_candidate(const RunContext& context, Memo& memo,
+                                                           const EvaluationRequest& request) {
+  return Climb(context, memo, request).run();
+}
+
+} // namespace kernevo::evolve

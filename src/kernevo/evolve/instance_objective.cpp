@@ -1,0 +1,179 @@
+#include "kernevo/evolve/instance_objective.h"
+
+#include "kernevo/base/hash.h"
+#include "kernevo/evaluate/check.h"
+#include "kernevo/evolve/identity.h"
+#include "kernevo/model/json_fields.h"
+#include "kernevo/tune/kernel_objective.h"
+
+#include <fmt/format.h>
+
+namespace kernevo::evolve {
+namespace {
+
+using search::Outcome;
+using search::ShapeTime;
+using search::Trial;
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string trial_to_json(const Trial& trial) {
+  Json json{{"outcome", name_of(trial.outcome)},
+            {"reason", trial.reason},
+            {"counters", trial.counters},
+            {"shapes", Json::array()}};
+  for (const ShapeTime& shape : trial.shapes)
+    json["shapes"].push_back({shape.shape, shape.time.value, shape.low.value, shape.high.value});
+  return text_of(json);
+}
+
+Result<Trial> trial_from_json(std::string_view text) {
+  return read_json(text, "remembered instance", [](const Json& json) {
+    Trial trial;
+    trial.outcome =
+        search::outcome_named(json.at("outcome").get<std::string>()).value_or(Outcome::failed);
+    trial.reason = json.at("reason");
+    trial.counters = json.at("counters").get<std::map<std::string, double>>();
+    for (const Json& shape : json.at("shapes"))
+      trial.shapes.push_back({shape.at(0), Nanoseconds{shape.at(1)}, Nanoseconds{shape.at(2)},
+                              Nanoseconds{shape.at(3)}});
+    return trial;
+  });
+}
+
+std::vector<double> weights_of(const Task& task) {
+  std::vector<double> weights;
+  for (const ShapeCase& shape : task.shapes)
+    weights.push_back(shape.weight);
+  return weights;
+}
+
+} // namespace
+
+InstanceObjective::InstanceObjective(const RunContext& context, Memo& memo,
+                                     const KernelFile& kernel, std::uint64_t seed)
+    : context_(context), memo_(memo), kernel_(kernel), source_hash_(sha256_hex(kernel.source)),
+      seed_(seed), race_(context.task.objective, weights_of(context.task)) {}
+
+std::string InstanceObjective::key(std::string_view what, const ParameterValues& values) const {
+  std::string text = fmt::format("{} {} {}", context_.identity, source_hash_, seed_);
+  for (const auto& [name, value] : values)
+    text += fmt::format(" {}={}", name, value);
+  return fmt::format("{}/{}", what, sha256_hex(text));
+}
+
+// Times every shape: what is remembered must not depend on who was the incumbent.
+Result<Trial> InstanceObjective::run(const ParameterValues& values, std::string& identity) {
+  BenchOptions options;
+  options.gpu = context_.gpu.name;
+  options.parameters = values;
+  options.seed = seed_ + 1;
+  std::optional<std::string> known;
+  std::optional<Error> trouble;
+  options.go_on_built = [&](const Build& build) {
+    identity = instance_identity(context_.task, kernel_, values, build);
+    if (identity.empty())
+      return true;
+    auto found = memo_.recall(fmt::format("code/{}{}", identity, context_.identity.substr(0, 16)));
+    if (!found)
+      trouble = found.error();
+    else
+      known = std::move(*found);
+    return !known && !trouble;
+  };
+  auto result = bench_kernel(context_.task, kernel_, options);
+  if (trouble)
+    return tl::unexpected<Error>(*trouble);
+  Trial trial;
+  if (!result) {
+    if (result.error().code != ErrorCode::unsupported)
+      return tl::unexpected<Error>(result.error());
+    trial.outcome = Outcome::failed;
+    trial.reason = format_error(result.error());
+    return trial;
+  }
+  if (known)
+    return trial_from_json(*known);
+  if (result->fault) {
+    trial.outcome = tune::outcome_of(*result->fault);
+    trial.reason = result->summary;
+    return trial;
+  }
+  trial.counters = tune::counters_of_case(result->cases.front());
+  for (const CaseBench& bench : result->cases)
+    trial.shapes.push_back(tune::shape_time(bench));
+  if (!fastest_ || *result->objective < *fastest_->objective)
+    fastest_ = std::move(*result);
+  return trial;
+}
+
+Result<Trial> InstanceObjective::evaluate(const ParameterValues& values, const Trial* incumbent) {
+  const std::string name = key("instance", values);
+  KERNEVO_TRY(known, memo_.recall(name));
+  Trial trial;
+  if (known) {
+    KERNEVO_TRY(remembered, trial_from_json(*known));
+    trial = std::move(remembered);
+  } else {
+    std::string identity;
+    KERNEVO_TRY(fresh, run(values, identity));
+    trial = std::move(fresh);
+    const std::string body = trial_to_json(trial);
+    if (!identity.empty())
+      KERNEVO_CHECK(memo_.remember(
+          fmt::format("code/{}{}", identity, context_.identity.substr(0, 16)), body));
+    KERNEVO_CHECK(memo_.remember(name, body));
+  }
+  if (trial.outcome == Outcome::ok)
+    trial.time = race_.time_of(trial.shapes, incumbent);
+  return trial;
+}
+
+Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterValues& values,
+                                                              bool whole) {
+  const std::string name = key(whole ? "check" : "small-check", values);
+  KERNEVO_TRY(known, memo_.recall(name));
+  if (known)
+    return read_json(*known, "remembered check", [](const Json& json) {
+      Judgement judgement{json.at("right"), std::nullopt, json.at("summary")};
+      if (const auto fault = get_optional<int>(json, "fault"))
+        judgement.fault = static_cast<FaultKind>(*fault);
+      return judgement;
+    });
+  CheckOptions options;
+  options.gpu = context_.gpu.name;
+  options.parameters = values;
+  options.small_only = !whole;
+  // Two seeds: inputs that confirm a best are none the search has seen.
+  options.seed = 2 * seed_ + (whole ? 2 : 1);
+  KERNEVO_TRY(checked, check_kernel(context_.task, kernel_, options));
+  const Judgement judgement{checked.verdict.correct, checked.verdict.fault,
+                            checked.verdict.summary};
+  Json json{{"right", judgement.right}, {"summary", judgement.summary}};
+  if (judgement.fault)
+    json["fault"] = static_cast<int>(*judgement.fault);
+  KERNEVO_CHECK(memo_.remember(name, text_of(json)));
+  return judgement;
+}
+
+Result<std::optional<std::string>> InstanceObjective::check(const ParameterValues& values) {
+  KERNEVO_TRY(judgement, judge(values, false));
+  if (judgement.right)
+    return std::optional<std::string>();
+  return std::optional(fmt::format("{}: {}", judgement.fault ? name_of(*judgement.fault) : "wrong",
+                                   judgement.summary));
+}
+
+Result<BenchResult> InstanceObjective::bench_of(const ParameterValues& values) {
+  if (fastest_ && fastest_->parameters == values)
+    return std::move(*fastest_);
+  BenchOptions options;
+  options.gpu = context_.gpu.name;
+  options.parameters = values;
+  options.seed = seed_ + 1;
+  return bench_kernel(context_.task, kernel_, options);
+}
+
+} // namespace kernevo::evolve

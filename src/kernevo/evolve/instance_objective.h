@@ -1,0 +1,52 @@
+// The predicted time of a candidate as a function of its parameters, with a memory: an instance
+// that compiles to known code is never run again.
+#pragma once
+
+#include "kernevo/evaluate/bench.h"
+#include "kernevo/evolve/memo.h"
+#include "kernevo/evolve/run_context.h"
+#include "kernevo/kernel/kernel_file.h"
+#include "kernevo/model/verdict.h"
+#include "kernevo/tune/race.h"
+#include "kernevo/tune/tuning_objective.h"
+
+#include <optional>
+
+namespace kernevo::evolve {
+
+class InstanceObjective : public tune::TuningObjective {
+public:
+  // All must outlive it. `seed` chooses inputs and counted blocks.
+  InstanceObjective(const RunContext& context, Memo& memo, const KernelFile& kernel,
+                    std::uint64_t seed);
+
+  Result<search::Trial> evaluate(const ParameterValues& values,
+                                 const search::Trial* incumbent) override;
+  // On small shapes only; the whole check is for those that would be announced.
+  Result<std::optional<std::string>> check(const ParameterValues& values) override;
+
+  struct Judgement {
+    bool right = false;
+    std::optional<FaultKind> fault;
+    std::string summary;
+  };
+  // `whole`: hidden and real shapes, too, on inputs the search never saw.
+  Result<Judgement> judge(const ParameterValues& values, bool whole);
+
+  // The bench of these parameters: the one of the fastest evaluated here, or made anew.
+  Result<BenchResult> bench_of(const ParameterValues& values);
+
+private:
+  std::string key(std::string_view what, const ParameterValues& values) const;
+  Result<search::Trial> run(const ParameterValues& values, std::string& identity);
+
+  const RunContext& context_;
+  Memo& memo_;
+  const KernelFile& kernel_;
+  std::string source_hash_;
+  std::uint64_t seed_;
+  tune::Race race_;
+  std::optional<BenchResult> fastest_;
+};
+
+} // namespace kernevo::evolve

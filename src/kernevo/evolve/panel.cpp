@@ -1,0 +1,87 @@
+#include "kernevo/evolve/panel.h"
+
+#include <fmt/format.h>
+
+namespace kernevo::evolve {
+namespace {
+
+constexpr std::size_t kSourcesKept = 256;
+
+} // namespace
+
+propose::Proposer* Panel::find(std::string_view name) {
+  for (const auto& proposer : proposers_)
+    if (proposer->name() == name)
+      return proposer.get();
+  return nullptr;
+}
+
+Result<propose::Parent> Panel::parent_of(const Member& member) {
+  const std::string& hash = member.candidate.source;
+  auto found = sources_.find(hash);
+  if (found == sources_.end()) {
+    if (sources_.size() >= kSourcesKept)
+      sources_.clear();
+    KERNEVO_TRY(source, journal_.blob(hash));
+    found = sources_.emplace(hash, source).first;
+  }
+  return propose::Parent{member.candidate, found->second, member.parameters};
+}
+
+std::function<bool(const std::string&)> Panel::seen_before(Step step) {
+  return [this, step](const std::string& hash) {
+    const auto found = journal_.find_source(hash, step);
+    // A store that cannot be read will say so itself at the next event.
+    return found && found->has_value();
+  };
+}
+
+NavigatorView Panel::view(const RunState& state) {
+  NavigatorView view;
+  view.open_arms = [this, &state](const Member& member) -> Result<std::vector<OpenArm>> {
+    KERNEVO_TRY(parent, parent_of(member));
+    const auto avoid = avoid_patterns(state.genes);
+    std::vector<OpenArm> arms;
+    for (const auto& proposer : proposers_) {
+      KERNEVO_TRY(offers, proposer->offers(parent, seen_before(state.next_step), avoid));
+      for (const propose::Offer& offer : offers)
+        if (offer.moves.value_or(1) > 0)
+          arms.push_back({std::string(proposer->name()), offer.direction});
+    }
+    return arms;
+  };
+  view.recombiner = [this, &state](const Member& a, const Member& b) -> Result<std::string> {
+    KERNEVO_TRY(parent, parent_of(a));
+    KERNEVO_TRY(mate, parent_of(b));
+    for (const auto& proposer : proposers_) {
+      KERNEVO_TRY(can, proposer->can_recombine(parent, mate, seen_before(state.next_step)));
+      if (can)
+        return std::string(proposer->name());
+    }
+    return std::string();
+  };
+  return view;
+}
+
+Result<propose::ProposalRequest> Panel::request(const RunState& state, const Directive& directive) {
+  propose::ProposalRequest request;
+  request.directive = directive;
+  request.seed = state.started.settings.seed + state.epoch;
+  request.seen = seen_before(directive.step);
+  request.avoid = avoid_patterns(state.genes);
+  const Member* parent = state.find(directive.parent.value_or(0));
+  if (parent == nullptr)
+    return fail(ErrorCode::input, fmt::format("step {} has no parent any more", directive.step));
+  KERNEVO_TRY(first, parent_of(*parent));
+  request.parent = std::move(first);
+  if (directive.mate) {
+    const Member* mate = state.find(*directive.mate);
+    if (mate == nullptr)
+      return fail(ErrorCode::input, fmt::format("step {} has no mate any more", directive.step));
+    KERNEVO_TRY(second, parent_of(*mate));
+    request.mate = std::move(second);
+  }
+  return request;
+}
+
+} // namespace kernevo::evolve

@@ -1,0 +1,64 @@
+#include "kernevo/evolve/run_context.h"
+
+#include "kernevo/base/files.h"
+#include "kernevo/base/hash.h"
+#include "kernevo/evaluate/objective_time.h"
+#include "kernevo/task/catalogue.h"
+#include "kernevo/task/feasibility.h"
+#include "kernevo/task/load_task.h"
+#include "kernevo/tune/tuning_subject.h"
+
+#include <fmt/format.h>
+
+namespace kernevo::evolve {
+namespace {
+
+Result<std::string> reference_of(const Task& task) {
+  if (!task.reference_kernel.empty())
+    return task.reference_kernel;
+  if (find_operation(task.operation) == nullptr)
+    return fail(ErrorCode::input, "has no reference kernel to start from", Place{task.file},
+                "add 'reference_kernel: FILE.cu'");
+  KERNEVO_TRY(starter, make_starter(task.operation, task.dtype, task.target_gpu));
+  return starter.kernel_source;
+}
+
+Result<std::optional<Nanoseconds>> roofline_of(const Task& task, const Gpu& gpu) {
+  std::vector<WeightedTime> least;
+  for (const ShapeCase& shape : task.shapes) {
+    KERNEVO_TRY(line, roofline(task, shape.dims, gpu));
+    if (!line || !(line->least_us > 0))
+      return std::nullopt;
+    least.push_back({Nanoseconds{line->least_us * 1e3}, shape.weight});
+  }
+  return std::optional(objective_time(task.objective, least));
+}
+
+} // namespace
+
+Result<RunContext> make_run_context(const std::string& task_file, const std::string& gpu) {
+  KERNEVO_TRY(text, read_text_file(task_file));
+  return make_run_context(text, task_file, gpu);
+}
+
+Result<RunContext> make_run_context(const std::string& task_text, const std::string& task_file,
+                                    const std::string& gpu_name) {
+  KERNEVO_TRY(loaded, parse_task(task_text, task_file));
+  RunContext context;
+  context.task = std::move(loaded.task);
+  context.task_text = task_text;
+  KERNEVO_TRY(gpu, find_gpu(gpu_name.empty() ? context.task.target_gpu : gpu_name));
+  context.gpu = std::move(gpu);
+  KERNEVO_TRY(rules, load_rules());
+  context.rules = std::move(rules);
+  KERNEVO_TRY(reference, reference_of(context.task));
+  context.reference_source = std::move(reference);
+  KERNEVO_TRY(device, tune::virtual_device_id(context.gpu));
+  context.identity =
+      sha256_hex(fmt::format("{}\n{}\n{}", device, task_text, context.reference_source));
+  KERNEVO_TRY(least, roofline_of(context.task, context.gpu));
+  context.roofline = least;
+  return context;
+}
+
+} // namespace kernevo::evolve

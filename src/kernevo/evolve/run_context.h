@@ -1,0 +1,33 @@
+// What stays the same for a whole run: the task, the device, the rules.
+#pragma once
+
+#include "kernevo/base/units.h"
+#include "kernevo/explain/rules.h"
+#include "kernevo/model/gpu.h"
+#include "kernevo/model/task.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kernevo::evolve {
+
+struct RunContext {
+  Task task;
+  std::string task_text; // of the file
+  Gpu gpu;
+  std::vector<Rule> rules;
+  std::string reference_source; // the task's, or the catalogue's naive kernel
+  std::string identity; // of all a result depends on: task, device, tables, program, compiler
+  // What the task's objective makes of the least times the roofline allows; absent without a work
+  // model.
+  std::optional<Nanoseconds> roofline;
+};
+
+// `gpu` overrides the task's target when not empty.
+Result<RunContext> make_run_context(const std::string& task_file, const std::string& gpu);
+// The same from the text of the file, as a journal keeps it.
+Result<RunContext> make_run_context(const std::string& task_text, const std::string& task_file,
+                                    const std::string& gpu);
+
+} // namespace kernevo::evolve

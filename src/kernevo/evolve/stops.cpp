@@ -1,0 +1,69 @@
+#include "kernevo/evolve/stops.h"
+
+#include <fmt/format.h>
+
+namespace kernevo::evolve {
+namespace {
+
+constexpr std::uint64_t kTroubles = 3; // in a row: the machine will not get better by itself
+constexpr std::uint32_t kRestarts = 3; // more have never helped anybody
+
+std::optional<RunStopped> spent(const RunState& state) {
+  const RunBudget& budget = state.started.settings.budget;
+  if (budget.rounds && state.told >= *budget.rounds)
+    return RunStopped{StopReason::rounds, fmt::format("all {} rounds are done", *budget.rounds)};
+  if (budget.evaluations && state.evaluations >= *budget.evaluations)
+    return RunStopped{StopReason::evaluations,
+                      fmt::format("all {} evaluations are spent", *budget.evaluations)};
+  if (budget.tokens && state.tokens >= *budget.tokens)
+    return RunStopped{StopReason::tokens, fmt::format("all {} tokens are spent", *budget.tokens)};
+  if (budget.dollars && state.dollars && *state.dollars >= *budget.dollars)
+    return RunStopped{StopReason::dollars,
+                      fmt::format("all {:.2f} dollars are spent", *budget.dollars)};
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<RunStopped> find_stop(const RunState& state) {
+  const RunSettings& settings = state.started.settings;
+  const Member* best = state.best();
+  if (best == nullptr)
+    return std::nullopt;
+  if (settings.target_ns && best->objective.value <= *settings.target_ns)
+    return RunStopped{StopReason::target,
+                      fmt::format("the best takes {:.3g} us, the target is {:.3g} us",
+                                  best->objective.value / 1e3, *settings.target_ns / 1e3)};
+  if (best->roofline && *best->roofline >= settings.roofline)
+    return RunStopped{StopReason::roofline,
+                      fmt::format("the best reaches {:.1f} % of what the roofline allows",
+                                  100 * *best->roofline)};
+  if (state.trouble_in_a_row >= kTroubles)
+    return RunStopped{StopReason::trouble,
+                      fmt::format("{} steps in a row met trouble of the machine", kTroubles)};
+  if (auto stop = spent(state))
+    return stop;
+  if (settings.plateau > 0 && state.since_gain >= settings.plateau)
+    return RunStopped{StopReason::plateau,
+                      fmt::format("no gain in the last {} steps", state.since_gain)};
+  return std::nullopt;
+}
+
+std::optional<Restarted> find_restart(const RunState& state) {
+  const RunSettings& settings = state.started.settings;
+  const std::uint64_t here = state.evaluations - state.epoch_evaluations;
+  if (settings.search != SearchKind::evolve || settings.restart_after == 0 ||
+      here < settings.restart_after || state.epoch >= kRestarts ||
+      state.speedup() >= settings.poor_speedup)
+    return std::nullopt;
+  return Restarted{
+      state.next_step,
+      state.epoch + 1,
+      fmt::format("{} evaluations brought {:.2f} times the reference's speed; starting afresh",
+                  here, state.speedup()),
+      {{"speedup", state.speedup(), settings.poor_speedup},
+       {"evaluations_since_start", static_cast<double>(here),
+        static_cast<double>(settings.restart_after)}}};
+}
+
+} // namespace kernevo::evolve

@@ -1,0 +1,12 @@
+// When a run has done enough, and when it had a bad start.
+#pragma once
+
+#include "kernevo/evolve/run_state.h"
+
+namespace kernevo::evolve {
+
+// Of all but the clock and the user, which the orchestrator watches.
+std::optional<RunStopped> find_stop(const RunState& state);
+std::optional<Restarted> find_restart(const RunState& state);
+
+} // namespace kernevo::evolve

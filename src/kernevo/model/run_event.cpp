@@ -1,0 +1,227 @@
+#include "kernevo/model/run_event.h"
+
+#include "kernevo/model/json_fields.h"
+
+#include <array>
+
+namespace kernevo {
+namespace {
+
+constexpr std::array<std::string_view, std::variant_size_v<RunEvent>> kKinds = {
+    "run_started", "directive", "candidate",   "evaluation",
+    "restarted",   "migrated",  "run_stopped", "run_resumed"};
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json budget_to_json(const RunBudget& budget) {
+  Json json;
+  put_optional(json, "rounds", budget.rounds);
+  put_optional(json, "evaluations", budget.evaluations);
+  put_optional(json, "seconds", budget.seconds);
+  put_optional(json, "tokens", budget.tokens);
+  put_optional(json, "dollars", budget.dollars);
+  return json;
+}
+
+RunBudget budget_of(const Json& json) {
+  only_keys(json, {"rounds", "evaluations", "seconds", "tokens", "dollars"});
+  return {get_optional<std::uint64_t>(json, "rounds"),
+          get_optional<std::uint64_t>(json, "evaluations"), get_optional<double>(json, "seconds"),
+          get_optional<std::uint64_t>(json, "tokens"), get_optional<double>(json, "dollars")};
+}
+
+Json settings_to_json(const RunSettings& s) {
+  Json json{{"proposers", s.proposers},
+            {"search", name_of(s.search)},
+            {"seed", s.seed},
+            {"ahead", s.ahead},
+            {"islands", s.islands},
+            {"migration", s.migration},
+            {"budget", budget_to_json(s.budget)},
+            {"roofline", s.roofline},
+            {"plateau", s.plateau},
+            {"first_tuning", s.first_tuning},
+            {"guard", s.guard},
+            {"least_gain", s.least_gain},
+            {"restart_after", s.restart_after},
+            {"poor_speedup", s.poor_speedup}};
+  put_optional(json, "target_ns", s.target_ns);
+  return json;
+}
+
+RunSettings settings_of(const Json& json) {
+  only_keys(json, {"proposers", "search", "seed", "ahead", "islands", "migration", "budget",
+                   "target_ns", "roofline", "plateau", "first_tuning", "guard", "least_gain",
+                   "restart_after", "poor_speedup"});
+  RunSettings s;
+  s.proposers = json.at("proposers").get<std::vector<std::string>>();
+  const auto kind = search_kind(json.at("search").get<std::string>());
+  if (!kind)
+    throw nlohmann::json::other_error::create(601, "unknown search", &json);
+  s.search = *kind;
+  s.seed = json.at("seed");
+  s.ahead = json.at("ahead");
+  s.islands = json.at("islands");
+  s.migration = json.at("migration");
+  s.budget = budget_of(json.at("budget"));
+  s.target_ns = get_optional<double>(json, "target_ns");
+  s.roofline = json.at("roofline");
+  s.plateau = json.at("plateau");
+  s.first_tuning = json.at("first_tuning");
+  s.guard = json.at("guard");
+  s.least_gain = json.at("least_gain");
+  s.restart_after = json.at("restart_after");
+  s.poor_speedup = json.at("poor_speedup");
+  return s;
+}
+
+RunStarted started_of(const Json& json) {
+  only_keys(json, {"run", "task_file", "task", "task_name", "operation", "gpu", "method", "program",
+                   "context", "settings"});
+  return {json.at("run"),       json.at("task_file"),
+          json.at("task"),      json.at("task_name"),
+          json.at("operation"), json.at("gpu"),
+          json.at("method"),    json.at("program"),
+          json.at("context"),   settings_of(json.at("settings"))};
+}
+
+Restarted restarted_of(const Json& json) {
+  only_keys(json, {"step", "epoch", "reason", "reasons"});
+  Restarted restarted{json.at("step"), json.at("epoch"), json.at("reason"), {}};
+  for (const Json& one : json.at("reasons"))
+    restarted.reasons.push_back(
+        {one.at("metric"), one.at("value"), get_optional<double>(one, "threshold")});
+  return restarted;
+}
+
+StopReason stop_reason(const Json& json) {
+  const auto name = json.at("reason").get<std::string>();
+  for (int i = 0; i <= static_cast<int>(StopReason::trouble); ++i)
+    if (name_of(static_cast<StopReason>(i)) == name)
+      return static_cast<StopReason>(i);
+  throw nlohmann::json::other_error::create(601, "unknown reason '" + name + "'", &json);
+}
+
+struct Writer {
+  std::string operator()(const RunStarted& e) const {
+    return text_of({{"run", e.run},
+                    {"task_file", e.task_file},
+                    {"task", e.task},
+                    {"task_name", e.task_name},
+                    {"operation", e.operation},
+                    {"gpu", e.gpu},
+                    {"method", e.method},
+                    {"program", e.program},
+                    {"context", e.context},
+                    {"settings", settings_to_json(e.settings)}});
+  }
+  std::string operator()(const Directive& e) const { return to_json(e); }
+  std::string operator()(const Candidate& e) const { return to_json(e); }
+  std::string operator()(const Evaluation& e) const { return to_json(e); }
+  std::string operator()(const Restarted& e) const {
+    Json reasons = Json::array();
+    for (const Reason& reason : e.reasons) {
+      reasons.push_back({{"metric", reason.metric}, {"value", reason.value}});
+      put_optional(reasons.back(), "threshold", reason.threshold);
+    }
+    return text_of(
+        {{"step", e.step}, {"epoch", e.epoch}, {"reason", e.reason}, {"reasons", reasons}});
+  }
+  std::string operator()(const Migrated& e) const { return text_of({{"step", e.step}}); }
+  std::string operator()(const RunStopped& e) const {
+    return text_of({{"reason", name_of(e.reason)}, {"text", e.text}});
+  }
+  std::string operator()(const RunResumed& e) const { return text_of({{"step", e.step}}); }
+};
+
+template <class T> RunEvent as_event(T value) {
+  return RunEvent(std::move(value));
+}
+
+} // namespace
+
+std::string_view name_of(SearchKind value) {
+  switch (value) {
+  case SearchKind::evolve: return "evolve";
+  case SearchKind::best_of_n: return "best-of-n";
+  case SearchKind::sequential: return "sequential";
+  }
+  return "unknown";
+}
+
+std::optional<SearchKind> search_kind(std::string_view name) {
+  for (const SearchKind kind : {SearchKind::evolve, SearchKind::best_of_n, SearchKind::sequential})
+    if (name_of(kind) == name)
+      return kind;
+  return std::nullopt;
+}
+
+std::string_view name_of(StopReason value) {
+  switch (value) {
+  case StopReason::target: return "target";
+  case StopReason::roofline: return "roofline";
+  case StopReason::rounds: return "rounds";
+  case StopReason::evaluations: return "evaluations";
+  case StopReason::seconds: return "seconds";
+  case StopReason::tokens: return "tokens";
+  case StopReason::dollars: return "dollars";
+  case StopReason::plateau: return "plateau";
+  case StopReason::exhausted: return "exhausted";
+  case StopReason::interrupted: return "interrupted";
+  case StopReason::trouble: return "trouble";
+  }
+  return "unknown";
+}
+
+std::string_view kind_of(const RunEvent& event) {
+  return kKinds.at(event.index());
+}
+
+Step step_of(const RunEvent& event) {
+  return std::visit(
+      [](const auto& e) -> Step {
+        if constexpr (requires { e.step; })
+          return e.step;
+        else
+          return 0;
+      },
+      event);
+}
+
+std::string to_json(const RunEvent& event) {
+  return std::visit(Writer{}, event);
+}
+
+Result<RunEvent> event_from_json(std::string_view kind, std::string_view text) {
+  if (kind == "run_started")
+    return read_json(text, "run_started", started_of).map(as_event<RunStarted>);
+  if (kind == "directive")
+    return directive_from_json(text).map(as_event<Directive>);
+  if (kind == "candidate")
+    return candidate_from_json(text).map(as_event<Candidate>);
+  if (kind == "evaluation")
+    return evaluation_from_json(text).map(as_event<Evaluation>);
+  if (kind == "restarted")
+    return read_json(text, "restarted", restarted_of).map(as_event<Restarted>);
+  if (kind == "migrated")
+    return read_json(text, "migrated", [](const Json& json) {
+      only_keys(json, {"step"});
+      return RunEvent(Migrated{json.at("step")});
+    });
+  if (kind == "run_stopped")
+    return read_json(text, "run_stopped", [](const Json& json) {
+      only_keys(json, {"reason", "text"});
+      return RunEvent(RunStopped{stop_reason(json), json.at("text")});
+    });
+  if (kind == "run_resumed")
+    return read_json(text, "run_resumed", [](const Json& json) {
+      only_keys(json, {"step"});
+      return RunEvent(RunResumed{json.at("step")});
+    });
+  return fail(ErrorCode::input, "an event of unknown kind '" + std::string(kind) + "'",
+              std::nullopt, "the journal was written by a newer kernevo; use that");
+}
+
+} // namespace kernevo

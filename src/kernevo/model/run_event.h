@@ -1,0 +1,120 @@
+// The journal of a run: everything that happened, in order. The run is the fold of its events.
+#pragma once
+
+#include "kernevo/model/search_records.h"
+
+#include <variant>
+
+namespace kernevo {
+
+enum class SearchKind {
+  evolve,
+  best_of_n,  // control: independent proposals from the reference, no feedback
+  sequential, // control: always refine the best along its first finding, no archive, no bandit
+};
+std::string_view name_of(SearchKind value);
+std::optional<SearchKind> search_kind(std::string_view name);
+
+struct RunBudget {
+  std::optional<std::uint64_t> rounds;      // steps after the baseline
+  std::optional<std::uint64_t> evaluations; // instances timed
+  std::optional<double> seconds;
+  std::optional<std::uint64_t> tokens;
+  std::optional<double> dollars;
+
+  bool operator==(const RunBudget&) const = default;
+};
+
+// Everything a run's decisions depend on beside what was measured.
+struct RunSettings {
+  std::vector<std::string> proposers = {"playbook"};
+  SearchKind search = SearchKind::evolve;
+  std::uint64_t seed = 0;
+  std::size_t ahead = 3; // steps under way when the next one is decided
+  std::uint32_t islands = 1;
+  std::uint64_t migration = 10; // steps between migrations
+  RunBudget budget;
+  std::optional<double> target_ns;
+  double roofline = 0.95;        // enough of it
+  std::uint64_t plateau = 16;    // steps without a gain after which the run ends
+  std::size_t first_tuning = 10; // instances a new structure is granted
+  double guard = 0.05;           // no shape may be slower than the reference by more
+  double least_gain = 0.01;      // what counts as faster
+  // A poor start: after so many evaluations not faster than the reference by so much. 0 = never.
+  std::uint64_t restart_after = 60;
+  double poor_speedup = 1.1;
+
+  bool operator==(const RunSettings&) const = default;
+};
+
+struct RunStarted {
+  std::string run;       // its name
+  std::string task_file; // as given
+  std::string task;      // hash of the task file's text
+  std::string task_name;
+  std::string operation;
+  std::string gpu;
+  std::string method;  // "modelled" or "measured"
+  std::string program; // version of kernevo
+  std::string context; // identity of all a result depends on: task, device, tables, compiler
+  RunSettings settings;
+
+  bool operator==(const RunStarted&) const = default;
+};
+
+struct Restarted {
+  Step step = 0; // decided before this step
+  std::uint32_t epoch = 0;
+  std::string reason;
+  std::vector<Reason> reasons;
+
+  bool operator==(const Restarted&) const = default;
+};
+
+// The best of each island went to the next one.
+struct Migrated {
+  Step step = 0;
+
+  bool operator==(const Migrated&) const = default;
+};
+
+enum class StopReason {
+  target,
+  roofline,
+  rounds,
+  evaluations,
+  seconds,
+  tokens,
+  dollars,
+  plateau,
+  exhausted, // no proposer has anything left to try
+  interrupted,
+  trouble, // of the machine, again and again
+};
+std::string_view name_of(StopReason value);
+
+struct RunStopped {
+  StopReason reason = StopReason::interrupted;
+  std::string text; // one sentence
+
+  bool operator==(const RunStopped&) const = default;
+};
+
+struct RunResumed {
+  Step step = 0; // the next one
+
+  bool operator==(const RunResumed&) const = default;
+};
+
+using RunEvent = std::variant<RunStarted, Directive, Candidate, Evaluation, Restarted, Migrated,
+                              RunStopped, RunResumed>;
+
+// "run_started", "directive", ...
+std::string_view kind_of(const RunEvent& event);
+// The step it belongs to; 0 for the run's own.
+Step step_of(const RunEvent& event);
+
+std::string to_json(const RunEvent& event);
+Result<RunEvent> event_from_json(std::string_view kind, std::string_view text);
+
+} // namespace kernevo

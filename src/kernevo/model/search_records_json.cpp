@@ -1,0 +1,199 @@
+#include "kernevo/model/finding_fields.h"
+#include "kernevo/model/json_fields.h"
+#include "kernevo/model/search_records.h"
+
+namespace kernevo {
+namespace {
+
+template <class Enum> Enum named(const Json& json, const char* key, Enum last) {
+  const auto name = json.at(key).get<std::string>();
+  for (int i = 0; i <= static_cast<int>(last); ++i)
+    if (name_of(static_cast<Enum>(i)) == name)
+      return static_cast<Enum>(i);
+  throw nlohmann::json::other_error::create(601, "unknown " + std::string(key) + " '" + name + "'",
+                                            &json);
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json reasons_to_json(const std::vector<Reason>& reasons) {
+  Json list = Json::array();
+  for (const Reason& reason : reasons) {
+    Json one{{"metric", reason.metric}, {"value", reason.value}};
+    if (reason.threshold)
+      one["threshold"] = *reason.threshold;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+std::vector<Reason> reasons_of(const Json& json) {
+  std::vector<Reason> reasons;
+  for (const Json& one : json) {
+    only_keys(one, {"metric", "value", "threshold"});
+    reasons.push_back({one.at("metric"), one.at("value"), get_optional<double>(one, "threshold")});
+  }
+  return reasons;
+}
+
+Directive directive_of(const Json& json) {
+  only_keys(json,
+            {"step", "mode", "parent", "mate", "proposer", "direction", "rule", "gate", "reason",
+             "reasons", "evaluations", "incumbent", "incumbent_ns", "island", "frontier"});
+  Directive d;
+  d.step = json.at("step");
+  d.mode = named(json, "mode", SearchMode::tune);
+  d.parent = get_optional<Step>(json, "parent");
+  d.mate = get_optional<Step>(json, "mate");
+  d.proposer = json.at("proposer");
+  d.direction = json.at("direction");
+  d.rule = json.at("rule");
+  d.gate = json.at("gate");
+  d.reason = json.at("reason");
+  d.reasons = reasons_of(json.at("reasons"));
+  d.evaluations = json.at("evaluations");
+  d.incumbent = get_optional<Step>(json, "incumbent");
+  d.incumbent_ns = get_optional<double>(json, "incumbent_ns");
+  d.island = json.at("island");
+  d.frontier = json.at("frontier");
+  return d;
+}
+
+Candidate candidate_of(const Json& json) {
+  only_keys(json, {"step", "source", "parents", "proposer", "title", "genes", "tokens", "dollars"});
+  Candidate c;
+  c.step = json.at("step");
+  c.source = json.at("source");
+  c.parents = json.at("parents").get<std::vector<Step>>();
+  c.proposer = json.at("proposer");
+  c.title = json.at("title");
+  c.genes = json.at("genes").get<std::vector<std::string>>();
+  c.cost = {json.at("tokens"), get_optional<double>(json, "dollars")};
+  return c;
+}
+
+Json facts_to_json(const KernelFacts& facts) {
+  return {{"launches", facts.launches},
+          {"memory", facts.memory},
+          {"vector_bytes", facts.vector_bytes},
+          {"tensor", facts.tensor},
+          {"registers", facts.registers},
+          {"occupancy", facts.occupancy},
+          {"limiter", facts.limiter}};
+}
+
+KernelFacts facts_of(const Json& json) {
+  only_keys(json,
+            {"launches", "memory", "vector_bytes", "tensor", "registers", "occupancy", "limiter"});
+  return {json.at("launches"),  json.at("memory"),    json.at("vector_bytes"), json.at("tensor"),
+          json.at("registers"), json.at("occupancy"), json.at("limiter")};
+}
+
+Evaluation evaluation_of(const Json& json) {
+  only_keys(json, {"step", "candidate", "outcome", "fault", "summary", "duplicate_of", "identity",
+                   "objective_ns", "shapes", "parameters", "facts", "roofline", "bottlenecks",
+                   "profile", "evaluations", "tunable", "exhausted"});
+  Evaluation e;
+  e.step = json.at("step");
+  e.candidate = json.at("candidate");
+  e.outcome = named(json, "outcome", StepOutcome::infrastructure);
+  if (json.contains("fault"))
+    e.fault = named(json, "fault", FaultKind::candidate_runtime_error);
+  e.summary = json.at("summary");
+  e.duplicate_of = get_optional<Step>(json, "duplicate_of");
+  e.identity = json.at("identity");
+  if (const auto objective = get_optional<double>(json, "objective_ns"))
+    e.objective = Nanoseconds{*objective};
+  for (const Json& one : json.at("shapes")) {
+    only_keys(one, {"shape", "ns", "low", "high"});
+    e.shapes.push_back({one.at("shape"), Nanoseconds{one.at("ns")}, Nanoseconds{one.at("low")},
+                        Nanoseconds{one.at("high")}});
+  }
+  e.parameters = json.at("parameters").get<std::map<std::string, std::int64_t>>();
+  if (json.contains("facts"))
+    e.facts = facts_of(json.at("facts"));
+  e.roofline = get_optional<double>(json, "roofline");
+  for (const Json& one : json.at("bottlenecks"))
+    e.bottlenecks.push_back(finding_of(one));
+  e.profile = json.at("profile");
+  e.evaluations = json.at("evaluations");
+  e.tunable = json.at("tunable");
+  e.exhausted = json.at("exhausted");
+  return e;
+}
+
+} // namespace
+
+std::string to_json(const Directive& d) {
+  Json json{{"step", d.step},
+            {"mode", name_of(d.mode)},
+            {"proposer", d.proposer},
+            {"direction", d.direction},
+            {"rule", d.rule},
+            {"gate", d.gate},
+            {"reason", d.reason},
+            {"reasons", reasons_to_json(d.reasons)},
+            {"evaluations", d.evaluations},
+            {"island", d.island},
+            {"frontier", d.frontier}};
+  put_optional(json, "parent", d.parent);
+  put_optional(json, "mate", d.mate);
+  put_optional(json, "incumbent", d.incumbent);
+  put_optional(json, "incumbent_ns", d.incumbent_ns);
+  return text_of(json);
+}
+
+Result<Directive> directive_from_json(std::string_view text) {
+  return read_json(text, "directive", directive_of);
+}
+
+std::string to_json(const Candidate& c) {
+  Json json{{"step", c.step},         {"source", c.source}, {"parents", c.parents},
+            {"proposer", c.proposer}, {"title", c.title},   {"genes", c.genes},
+            {"tokens", c.cost.tokens}};
+  put_optional(json, "dollars", c.cost.dollars);
+  return text_of(json);
+}
+
+Result<Candidate> candidate_from_json(std::string_view text) {
+  return read_json(text, "candidate", candidate_of);
+}
+
+std::string to_json(const Evaluation& e) {
+  Json json{{"step", e.step},
+            {"candidate", e.candidate},
+            {"outcome", name_of(e.outcome)},
+            {"summary", e.summary},
+            {"identity", e.identity},
+            {"shapes", Json::array()},
+            {"parameters", e.parameters},
+            {"bottlenecks", Json::array()},
+            {"profile", e.profile},
+            {"evaluations", e.evaluations},
+            {"tunable", e.tunable},
+            {"exhausted", e.exhausted}};
+  if (e.fault)
+    json["fault"] = name_of(*e.fault);
+  put_optional(json, "duplicate_of", e.duplicate_of);
+  if (e.objective)
+    json["objective_ns"] = e.objective->value;
+  for (const ShapeResult& shape : e.shapes)
+    json["shapes"].push_back({{"shape", shape.shape},
+                              {"ns", shape.time.value},
+                              {"low", shape.low.value},
+                              {"high", shape.high.value}});
+  if (e.facts)
+    json["facts"] = facts_to_json(*e.facts);
+  put_optional(json, "roofline", e.roofline);
+  for (const BottleneckFinding& finding : e.bottlenecks)
+    json["bottlenecks"].push_back(finding_to_json(finding));
+  return text_of(json);
+}
+
+Result<Evaluation> evaluation_from_json(std::string_view text) {
+  return read_json(text, "evaluation", evaluation_of);
+}
+
+} // namespace kernevo
