@@ -40,8 +40,11 @@ Command add_init(CLI::App& app);
 Command add_jit(CLI::App& app);
 Command add_playbook(CLI::App& app);
 Command add_profile(CLI::App& app);
+Command add_replay(CLI::App& app);
 Command add_run(CLI::App& app);
+Command add_runs(CLI::App& app);
 Command add_sass(CLI::App& app);
+Command add_show(CLI::App& app);
 Command add_tune(CLI::App& app);
 
 // Prints the error as one line on stderr (or as JSON on stdout) and returns its exit code.

@@ -2,9 +2,9 @@
 #include "kernevo/base/hash.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/evolve_view.h"
+#include "kernevo/cli/run_parts.h"
 #include "kernevo/cli/stop_signals.h"
 #include "kernevo/evolve/orchestrator.h"
-#include "kernevo/propose/playbook.h"
 #include "kernevo/store/run_folders.h"
 
 #include <CLI/CLI.hpp>
@@ -33,19 +33,6 @@ struct Options {
   unsigned jobs = 0;
   bool resume = false;
 };
-
-Result<std::vector<std::unique_ptr<propose::Proposer>>>
-make_proposers(const std::vector<std::string>& names, const evolve::RunContext& context) {
-  std::vector<std::unique_ptr<propose::Proposer>> proposers;
-  for (const std::string& name : names) {
-    if (name != "playbook")
-      return fail(ErrorCode::usage, fmt::format("there is no proposer '{}'", name), std::nullopt,
-                  "use playbook");
-    KERNEVO_TRY(playbook, propose::Playbook::create(context.task, context.gpu));
-    proposers.push_back(std::move(playbook));
-  }
-  return proposers;
-}
 
 Result<RunSettings> settings_of(const Options& options, const Task& task) {
   RunSettings settings = options.settings;
@@ -92,28 +79,17 @@ int conclude(const evolve::RunState& state, store::Journal& journal, EvolveView&
   return state.speedup() > 1 ? kYes : kNo;
 }
 
-Result<int> resume(const Options& options, const fs::path& folder) {
+Result<int> resume(const Options& options, const std::string& which) {
   const StopSignals signals;
-  KERNEVO_TRY(journal, store::Journal::open(folder, store::Journal::Access::write));
-  KERNEVO_TRY(state, evolve::fold_journal(*journal));
-  if (state.started.run.empty())
-    return fail(ErrorCode::input, "the run ended before it began", Place{folder.string()},
-                "remove the folder and start anew");
-  KERNEVO_TRY(task_text, journal->blob(state.started.task));
-  KERNEVO_TRY(context,
-              evolve::make_run_context(task_text, state.started.task_file, state.started.gpu));
-  if (context.identity != state.started.context)
-    return fail(ErrorCode::input,
-                "this run was made with another program, compiler, table of the GPU or reference; "
-                "its times and new ones would not compare",
-                Place{folder.string()}, "start a new run");
-  KERNEVO_TRY(proposers, make_proposers(state.started.settings.proposers, context));
-  evolve::Panel panel(std::move(proposers), *journal);
-  EvolveView view(options.common, context, folder);
-  view.begin(state.started, &state);
-  KERNEVO_TRY(end,
-              evolve::resume_run(context, *journal, panel, orchestration(options, signals, view)));
-  return conclude(end, *journal, view);
+  KERNEVO_TRY(run, open_run(which, store::Journal::Access::write));
+  KERNEVO_TRY(context, context_of(run));
+  KERNEVO_TRY(proposers, make_proposers(run.state.started.settings.proposers, context));
+  evolve::Panel panel(std::move(proposers), *run.journal);
+  EvolveView view(options.common, context, run.journal->folder());
+  view.begin(run.state.started, &run.state);
+  KERNEVO_TRY(
+      end, evolve::resume_run(context, *run.journal, panel, orchestration(options, signals, view)));
+  return conclude(end, *run.journal, view);
 }
 
 // Task files are often called task.yaml; their folder says more then.
@@ -166,13 +142,10 @@ Result<int> start(const Options& options) {
 Result<int> run(const Options& options) {
   if (!options.resume && options.task.empty())
     return fail(ErrorCode::usage, "TASK is required", std::nullopt, "see 'kernevo evolve --help'");
-  if (options.resume) {
-    const std::string which = !options.out.empty()    ? options.out
-                              : !options.name.empty() ? options.name
-                                                      : options.task;
-    KERNEVO_TRY(folder, store::find_run(which));
-    return resume(options, folder);
-  }
+  if (options.resume)
+    return resume(options, !options.out.empty()    ? options.out
+                           : !options.name.empty() ? options.name
+                                                   : options.task);
   return start(options);
 }
 

@@ -80,8 +80,11 @@ int run(int argc, char** argv) {
   commands["jit"] = add_jit(app);
   commands["playbook"] = add_playbook(app);
   commands["profile"] = add_profile(app);
+  commands["replay"] = add_replay(app);
   commands["run"] = add_run(app);
+  commands["runs"] = add_runs(app);
   commands["sass"] = add_sass(app);
+  commands["show"] = add_show(app);
   commands["tune"] = add_tune(app);
   try {
     app.parse(argc, argv);

@@ -163,6 +163,7 @@ private:
     d.direction = arm.arm.direction;
     if (arm.finding != nullptr) {
       d.rule = name_of(arm.finding->tag);
+      d.profile = parent.profile;
       d.reason +=
           fmt::format("; step {} is {}: {}", parent.candidate.step, d.rule, arm.finding->message);
       d.reasons.push_back({"severity", arm.finding->severity, std::nullopt});

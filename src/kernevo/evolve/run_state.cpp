@@ -139,6 +139,7 @@ private:
     member.objective = *e.objective;
     member.parameters = e.parameters;
     member.findings = e.bottlenecks;
+    member.profile = e.profile;
     member.roofline = e.roofline;
     member.cell = e.facts ? e.facts->cell() : "unknown";
   }

@@ -21,6 +21,7 @@ struct Member {
   Nanoseconds objective;
   std::map<std::string, std::int64_t> parameters;
   std::vector<BottleneckFinding> findings;
+  std::string profile; // hash of what they are from
   std::optional<double> roofline;
   std::string cell;
   std::uint32_t island = 0;

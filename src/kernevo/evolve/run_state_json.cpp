@@ -35,6 +35,7 @@ Json member_to_json(const Member& m) {
             {"objective", m.objective.value},
             {"parameters", m.parameters},
             {"findings", Json::array()},
+            {"profile", m.profile},
             {"cell", m.cell},
             {"island", m.island},
             {"epoch", m.epoch},
@@ -56,6 +57,7 @@ Member member_of(const Json& json) {
   for (const Json& finding : json.at("findings"))
     m.findings.push_back(finding_of(finding));
   m.roofline = get_optional<double>(json, "roofline");
+  m.profile = json.at("profile");
   m.cell = json.at("cell");
   m.island = json.at("island");
   m.epoch = json.at("epoch");

@@ -52,7 +52,8 @@ struct Directive {
   std::optional<Step> incumbent;      // the best when this was decided
   std::optional<double> incumbent_ns; // its objective then
   std::uint32_t island = 0;
-  Step frontier = 0; // every step before this one was told when it was decided
+  Step frontier = 0;   // every step before this one was told when it was decided
+  std::string profile; // hash of the parent's profile the findings are from; empty if none is cited
 
   bool operator==(const Directive&) const = default;
 };

@@ -39,9 +39,9 @@ std::vector<Reason> reasons_of(const Json& json) {
 }
 
 Directive directive_of(const Json& json) {
-  only_keys(json,
-            {"step", "mode", "parent", "mate", "proposer", "direction", "rule", "gate", "reason",
-             "reasons", "evaluations", "incumbent", "incumbent_ns", "island", "frontier"});
+  only_keys(json, {"step", "mode", "parent", "mate", "proposer", "direction", "rule", "gate",
+                   "reason", "reasons", "evaluations", "incumbent", "incumbent_ns", "island",
+                   "frontier", "profile"});
   Directive d;
   d.step = json.at("step");
   d.mode = named(json, "mode", SearchMode::tune);
@@ -58,6 +58,7 @@ Directive directive_of(const Json& json) {
   d.incumbent_ns = get_optional<double>(json, "incumbent_ns");
   d.island = json.at("island");
   d.frontier = json.at("frontier");
+  d.profile = json.at("profile");
   return d;
 }
 
@@ -137,7 +138,8 @@ std::string to_json(const Directive& d) {
             {"reasons", reasons_to_json(d.reasons)},
             {"evaluations", d.evaluations},
             {"island", d.island},
-            {"frontier", d.frontier}};
+            {"frontier", d.frontier},
+            {"profile", d.profile}};
   put_optional(json, "parent", d.parent);
   put_optional(json, "mate", d.mate);
   put_optional(json, "incumbent", d.incumbent);

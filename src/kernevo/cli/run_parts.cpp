@@ -1,0 +1,46 @@
+#include "kernevo/cli/run_parts.h"
+
+#include "kernevo/evolve/orchestrator.h"
+#include "kernevo/propose/playbook.h"
+#include "kernevo/store/run_folders.h"
+
+#include <fmt/format.h>
+
+namespace kernevo::cli {
+
+Result<std::vector<std::unique_ptr<propose::Proposer>>>
+make_proposers(const std::vector<std::string>& names, const evolve::RunContext& context) {
+  std::vector<std::unique_ptr<propose::Proposer>> proposers;
+  for (const std::string& name : names) {
+    if (name != "playbook")
+      return fail(ErrorCode::usage, fmt::format("there is no proposer '{}'", name), std::nullopt,
+                  "use playbook");
+    KERNEVO_TRY(playbook, propose::Playbook::create(context.task, context.gpu));
+    proposers.push_back(std::move(playbook));
+  }
+  return proposers;
+}
+
+Result<StoredRun> open_run(const std::string& name_or_folder, store::Journal::Access access) {
+  KERNEVO_TRY(folder, store::find_run(name_or_folder));
+  KERNEVO_TRY(journal, store::Journal::open(folder, access));
+  KERNEVO_TRY(state, evolve::fold_journal(*journal));
+  if (state.started.run.empty())
+    return fail(ErrorCode::input, "the run ended before it began", Place{folder.string()},
+                "remove the folder and start anew");
+  return StoredRun{std::move(journal), std::move(state)};
+}
+
+Result<evolve::RunContext> context_of(StoredRun& run) {
+  const RunStarted& started = run.state.started;
+  KERNEVO_TRY(task_text, run.journal->blob(started.task));
+  KERNEVO_TRY(context, evolve::make_run_context(task_text, started.task_file, started.gpu));
+  if (context.identity != started.context)
+    return fail(ErrorCode::input,
+                "this run was made with another program, compiler, table of the GPU or reference; "
+                "its times and new ones would not compare",
+                Place{run.journal->folder().string()}, "start a new run");
+  return std::move(context);
+}
+
+} // namespace kernevo::cli

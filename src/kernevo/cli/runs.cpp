@@ -1,0 +1,97 @@
+// kernevo runs: which runs are there?
+#include "kernevo/cli/command.h"
+#include "kernevo/cli/kernel_options.h"
+#include "kernevo/cli/run_parts.h"
+#include "kernevo/model/json_fields.h"
+#include "kernevo/store/run_folders.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <memory>
+
+namespace kernevo::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::string repair;
+};
+
+std::string standing_of(const evolve::RunState& state) {
+  if (!state.stopped)
+    return "running or killed";
+  return std::string(name_of(state.stopped->reason));
+}
+
+Json to_json(const std::filesystem::path& folder, const evolve::RunState& state) {
+  Json json{{"run", folder.filename().string()},
+            {"folder", folder.string()},
+            {"task", state.started.task_file},
+            {"operation", state.started.operation},
+            {"gpu", state.started.gpu},
+            {"method", state.started.method},
+            {"steps", state.told},
+            {"evaluations", state.evaluations},
+            {"speedup", state.speedup()},
+            {"stopped", standing_of(state)}};
+  const evolve::Member* best = state.best();
+  put_optional(json, "best_ns",
+               best == nullptr ? std::optional<double>() : std::optional(best->objective.value));
+  return json;
+}
+
+Result<int> list(const Options& options) {
+  KERNEVO_TRY(folders, store::list_runs());
+  Json all = Json::array();
+  std::vector<std::vector<std::string>> rows = {
+      {"run", "task", "gpu", "steps", "evaluations", "best", "speed-up", "stopped"}};
+  for (const std::filesystem::path& folder : folders) {
+    const auto run = open_run(folder.string(), store::Journal::Access::read);
+    const std::string name = folder.filename().string();
+    if (!run) {
+      all.push_back(Json{{"run", name}, {"error", format_error(run.error())}});
+      rows.push_back({name, format_error(run.error())});
+      continue;
+    }
+    const evolve::RunState& state = run->state;
+    all.push_back(to_json(folder, state));
+    const evolve::Member* best = state.best();
+    rows.push_back({name, state.started.task_name, state.started.gpu, std::to_string(state.told),
+                    std::to_string(state.evaluations),
+                    best == nullptr ? "-" : time_text(best->objective.value),
+                    fmt::format("{:.2f} x", state.speedup()), standing_of(state)});
+  }
+  if (options.common.json)
+    fmt::print("{}\n", Json{{"runs", all}}.dump(2, ' ', false, Json::error_handler_t::replace));
+  else if (folders.empty())
+    fmt::print("no runs in {}; 'kernevo evolve TASK' makes one\n", store::runs_folder().string());
+  else
+    fmt::print("{}", table(rows, 0));
+  return kYes;
+}
+
+Result<int> repair(const std::string& name) {
+  KERNEVO_TRY(folder, store::find_run(name));
+  KERNEVO_TRY(kept, store::repair_journal(folder));
+  fmt::print(
+      "{} events kept; the damaged file is beside it; 'kernevo evolve --resume {}' goes on\n", kept,
+      folder.string());
+  return kYes;
+}
+
+} // namespace
+
+Command add_runs(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("runs", "List the runs of evolve and what came of them");
+  command->add_option(
+      "--repair", options->repair,
+      "Keep all of this run's journal that is whole, and put the damaged file aside");
+  add_common(*command, options->common);
+  return {[options] {
+    const auto code = options->repair.empty() ? list(*options) : repair(options->repair);
+    return code ? *code : report_error(code.error(), options->common);
+  }};
+}
+
+} // namespace kernevo::cli

@@ -1,0 +1,10 @@
+// The chain behind a step: what was counted, which rule it met, what was decided, what came of it.
+#pragma once
+
+#include "kernevo/cli/run_parts.h"
+
+namespace kernevo::cli {
+
+Result<int> print_why(StoredRun& run, Step step, bool json);
+
+} // namespace kernevo::cli
