@@ -34,11 +34,15 @@ using Chunk = Pack<Acc, kChunk>;
 // as the slow one. ALONG_K: the inner dimension is the contiguous one in global memory, so the tile is transposed.
 template <int EXTENT, bool ALONG_K>
 __device__ __forceinline__ void load_tile(Acc (&tile)[BK][EXTENT + kPad], const Element* source, int first, int extent, int k0, int K) {
+  constexpr int kVectors = EXTENT * BK / kVector;
   constexpr int kLine = ALONG_K ? BK : EXTENT; // contiguous elements of the tile
   const int length = ALONG_K ? K : extent, lines = ALONG_K ? extent : K;
   const bool aligned = length % kVector == 0;
 #pragma unroll
-  for (int i = threadIdx.x; i < EXTENT * BK / kVector; i += kThreads) {
+  for (int done = 0; done < kVectors; done += kThreads) {
+    const int i = done + threadIdx.x;
+    if (kVectors % kThreads != 0 && i >= kVectors)
+      break;
     const int line = i / (kLine / kVector), at = i % (kLine / kVector) * kVector;
     const int y = (ALONG_K ? first : k0) + line, x = (ALONG_K ? k0 : first) + at;
     const Element* from = source + static_cast<long long>(y) * length + x;

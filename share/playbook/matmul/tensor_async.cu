@@ -1,14 +1,14 @@
 // Tensor cores fed by a pipeline: while a warp multiplies fragments of one stage (ldmatrix, mma.sync), cp.async fetches the next stages.
 // Tiles keep the layout they have in global memory. Their 16-byte units are permuted by the line (an xor), so that the eight lines of a
 // matrix of ldmatrix lie in different banks without padding.
-// @tune BM 64 128 32
-// @tune BN 64 128 32
+// @tune BM 128 64 256 32
+// @tune BN 64 128 256 32
 {{if int8}}
 // @tune BK 64 128
 {{else}}
 // @tune BK 64 32
 {{end}}
-// @tune WM 32 64 16
+// @tune WM 64 32 16
 // @tune WN 32 64 16
 // @tune STAGES 3 2 4 5
 // @where BM % WM == 0 && BN % WN == 0
@@ -58,27 +58,34 @@ __device__ __forceinline__ int place(int line, int unit) {
 // Begins to copy EXTENT rows (or columns) by BK of the inner dimension to a stage. What lies outside the matrix becomes zero.
 template <int EXTENT, bool ALONG_K>
 __device__ __forceinline__ void fetch_tile(Unit* tile, const Element* source, int first, int extent, int k0, int K) {
-  constexpr int kUnits = (ALONG_K ? BK : EXTENT) / kVector;
+  constexpr int kVectors = EXTENT * BK / kVector;
+  constexpr int kUnits = (ALONG_K ? BK : EXTENT) / kVector; // of a line
   const int length = ALONG_K ? K : extent, lines = ALONG_K ? extent : K;
-  const bool aligned = length % kVector == 0;
+  const int first_line = ALONG_K ? first : k0, first_column = ALONG_K ? k0 : first;
+  if (length % kVector == 0) {
 #pragma unroll
-  for (int i = threadIdx.x; i < EXTENT * BK / kVector; i += kThreads) {
-    const int line = i / kUnits, unit = i % kUnits;
-    const int y = (ALONG_K ? first : k0) + line, x = (ALONG_K ? k0 : first) + unit * kVector;
-    Unit* to = tile + place<kUnits>(line, unit);
-    const Element* from = source + static_cast<long long>(y) * length + x;
-    if (aligned) {
+    for (int done = 0; done < kVectors; done += kThreads) {
+      const int i = done + threadIdx.x, line = i / kUnits, unit = i % kUnits;
+      if (kVectors % kThreads != 0 && i >= kVectors)
+        break;
+      const int y = first_line + line, x = first_column + unit * kVector;
       const bool inside = y < lines && x < length;
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(static_cast<Bits>(__cvta_generic_to_shared(to))),
-                   "l"(inside ? from : source), "r"(inside ? 16 : 0)
+      const Element* from = inside ? source + static_cast<long long>(y) * length + x : source;
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(
+                       static_cast<Bits>(__cvta_generic_to_shared(tile + place<kUnits>(line, unit)))),
+                   "l"(from), "r"(inside ? 16 : 0)
                    : "memory");
-    } else { // rows begin anywhere, so nothing wider than an element can be read
+    }
+  } else { // lines begin anywhere, so nothing wider than an element can be read
+    for (int i = threadIdx.x; i < kVectors; i += kThreads) {
+      const int line = i / kUnits, unit = i % kUnits;
+      const int y = first_line + line, x = first_column + unit * kVector;
       Unit v = {};
 #pragma unroll
       for (int e = 0; e < kVector; e++)
         if (y < lines && x + e < length)
-          v.at[e] = from[e];
-      *to = v;
+          v.at[e] = source[static_cast<long long>(y) * length + x + e];
+      tile[place<kUnits>(line, unit)] = v;
     }
   }
 }
@@ -147,17 +154,51 @@ __device__ __forceinline__ void load_b(Bits (&b)[2][2], const Unit* tile, int co
 
 __device__ __forceinline__ void multiply(Acc (&c)[4], const Bits (&a)[4], const Bits (&b)[2]) {
 {{if int8}}
-  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
                : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
 {{else}}
 {{if bfloat16}}
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
 {{else}}
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
 {{end}}
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
 {{end}}
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+template <int COUNT> struct alignas(sizeof(Out) * COUNT) Run {
+  Out at[COUNT];
+};
+
+// Stores neighbours of a row at once where rows allow it.
+template <int COUNT>
+{{if bias}}
+__device__ __forceinline__ void store_run(Out* C, const Acc (&sum)[COUNT], int row, int col, int M, int N, const Element* bias) {
+{{else}}
+__device__ __forceinline__ void store_run(Out* C, const Acc (&sum)[COUNT], int row, int col, int M, int N) {
+{{end}}
+  if (row >= M || col >= N)
+    return;
+  Run<COUNT> run;
+#pragma unroll
+  for (int e = 0; e < COUNT; e++) {
+{{if bias}}
+    const Acc v = sum[e] + static_cast<Acc>(bias[min(col + e, N - 1)]);
+    run.at[e] = static_cast<Out>({{expression}});
+{{else}}
+    run.at[e] = static_cast<Out>(sum[e]);
+{{end}}
+  }
+  Out* to = C + static_cast<long long>(row) * N + col;
+  if (N % COUNT == 0) {
+    *reinterpret_cast<Run<COUNT>*>(to) = run;
+  } else {
+#pragma unroll
+    for (int e = 0; e < COUNT; e++)
+      if (col + e < N)
+        to[e] = run.at[e];
+  }
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) {{name}}(
@@ -206,29 +247,33 @@ extern "C" __global__ void __launch_bounds__(kThreads) {{name}}(
           multiply(sum[i][j], a[i], b[j]);
     }
   }
-  // Of a result of 16 x 8 a thread holds two neighbours in each of two rows.
-  const int group = lane / 4, pair = lane % 4 * 2;
+  // Of a result of 16 x 8 a thread holds two neighbours in each of two rows; two results side by side are stored together.
+  const int group = lane / 4, quad = lane % 4;
 #pragma unroll
   for (int i = 0; i < WM / 16; i++)
 #pragma unroll
-    for (int j = 0; j < WN / 8; j++)
+    for (int j = 0; j < WN / 8; j += 2)
 #pragma unroll
-      for (int e = 0; e < 4; e++) {
+      for (int h = 0; h < 2; h++) {
+        const Acc left[2] = {sum[i][j][h * 2], sum[i][j][h * 2 + 1]};
+        const Acc right[2] = {sum[i][j + 1][h * 2], sum[i][j + 1][h * 2 + 1]};
+        const int col = col0 + warp_col + j * 8;
 {{if int8}}
         // Parting the bytes of two neighbours has permuted the rows (columns) of 16.
-        const int row = row0 + warp_row + i * 16 + (kAAlongK ? group + e / 2 * 8 : group * 2 + e / 2);
-        const int col = col0 + warp_col + (kBAlongK ? j * 8 + pair + e % 2 : j / 2 * 16 + (pair + e % 2) * 2 + j % 2);
-{{else}}
-        const int row = row0 + warp_row + i * 16 + group + e / 2 * 8;
-        const int col = col0 + warp_col + j * 8 + pair + e % 2;
-{{end}}
-        if (row < M && col < N) {
-{{if bias}}
-          const Acc v = sum[i][j][e] + static_cast<Acc>(bias[col]);
-          C[static_cast<long long>(row) * N + col] = static_cast<Out>({{expression}});
-{{else}}
-          C[static_cast<long long>(row) * N + col] = static_cast<Out>(sum[i][j][e]);
-{{end}}
+        const int row = row0 + warp_row + i * 16 + (kAAlongK ? group + h * 8 : group * 2 + h);
+        if constexpr (!kBAlongK) {
+          store_run<4>(C, {left[0], right[0], left[1], right[1]}, row, col + quad * 4, M, N);
+          continue;
         }
+{{else}}
+        const int row = row0 + warp_row + i * 16 + group + h * 8;
+{{end}}
+{{if bias}}
+        store_run<2>(C, left, row, col + quad * 2, M, N, bias);
+        store_run<2>(C, right, row, col + 8 + quad * 2, M, N, bias);
+{{else}}
+        store_run<2>(C, left, row, col + quad * 2, M, N);
+        store_run<2>(C, right, row, col + 8 + quad * 2, M, N);
+{{end}}
       }
 }
