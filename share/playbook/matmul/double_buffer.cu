@@ -1,0 +1,173 @@
+// A block computes BM x BN of C, each thread TM x TN of it in registers, from two pairs of tiles in turn: while one is multiplied, the next
+// is on its way from global memory to registers, and is then written to the other pair. That takes one barrier a tile instead of two.
+// Rows that are not a multiple of 16 bytes long are read by elements.
+// @tune BM 64 128 32
+// @tune BN 64 128 32
+// @tune BK 16 8 32
+// @tune TM 8 4 16
+// @tune TN 4 8
+// @where BM % (4 * TM) == 0 && BN % (8 * TN) == 0 && BK % {{vector}} == 0
+// @where (BM / TM) * (BN / TN) >= 64 && (BM / TM) * (BN / TN) <= 512
+{{if float64}}
+// @where 2 * BK * (BM + BN + 4) * 8 <= 49152
+{{else}}
+// @where 2 * BK * (BM + BN + 8) * 4 <= 49152
+{{end}}
+{{if batched}}
+// @launch {{name}}<<<dim3(ceil_div(N, BN), ceil_div(M, BM), BATCH), (BM / TM) * (BN / TN)>>>({{arguments}})
+{{else}}
+// @launch {{name}}<<<dim3(ceil_div(N, BN), ceil_div(M, BM)), (BM / TM) * (BN / TN)>>>({{arguments}})
+{{end}}
+{{types}}
+template <class T, int COUNT> struct alignas(sizeof(T) * COUNT) Pack { // so aligned, it is loaded and stored at once
+  T at[COUNT];
+};
+
+constexpr int kVector = {{vector}};          // elements of a 16-byte global access
+constexpr int kChunk = 16 / sizeof(Acc);     // values of a 16-byte shared access
+constexpr int kThreads = (BM / TM) * (BN / TN);
+constexpr int kWarpRows = 4, kWarpColumns = 8; // threads of a warp: their reads of a row of either tile fit one pass over the banks
+constexpr int kPad = kChunk;                 // fewer bank conflicts where a tile is transposed on its way in
+using Vector = Pack<Element, kVector>;
+using Chunk = Pack<Acc, kChunk>;
+
+// EXTENT rows (or columns) of a matrix by BK of its inner dimension on their way from global memory to shared memory, where the inner
+// dimension is always the slow one. ALONG_K: it is the contiguous one in global memory, so the tile is transposed.
+template <int EXTENT, bool ALONG_K> struct Transfer {
+  static constexpr int kVectors = EXTENT * BK / kVector;
+  static constexpr int kLine = ALONG_K ? BK : EXTENT; // contiguous elements of the tile
+  Vector held[(kVectors + kThreads - 1) / kThreads];
+
+  __device__ __forceinline__ void fetch(const Element* source, int first, int extent, int k0, int K) {
+    const int length = ALONG_K ? K : extent, lines = ALONG_K ? extent : K;
+    const bool aligned = length % kVector == 0;
+#pragma unroll
+    for (int done = 0; done < kVectors; done += kThreads) {
+      const int i = done + threadIdx.x, line = i / (kLine / kVector), at = i % (kLine / kVector) * kVector;
+      const int y = (ALONG_K ? first : k0) + line, x = (ALONG_K ? k0 : first) + at;
+      const Element* from = source + static_cast<long long>(y) * length + x;
+      Vector v = {};
+      if (kVectors % kThreads == 0 || i < kVectors) {
+        if (aligned) {
+          if (y < lines && x < length)
+            v = *reinterpret_cast<const Vector*>(from);
+        } else {
+#pragma unroll
+          for (int e = 0; e < kVector; e++)
+            if (y < lines && x + e < length)
+              v.at[e] = from[e];
+        }
+      }
+      held[done / kThreads] = v;
+    }
+  }
+
+  __device__ __forceinline__ void store(Acc (&tile)[BK][EXTENT + kPad]) const {
+#pragma unroll
+    for (int done = 0; done < kVectors; done += kThreads) {
+      const int i = done + threadIdx.x, line = i / (kLine / kVector), at = i % (kLine / kVector) * kVector;
+      if (kVectors % kThreads != 0 && i >= kVectors)
+        break;
+      const Vector v = held[done / kThreads];
+      if constexpr (ALONG_K) {
+#pragma unroll
+        for (int e = 0; e < kVector; e++)
+          tile[at + e][line] = static_cast<Acc>(v.at[e]);
+      } else {
+#pragma unroll
+        for (int e = 0; e < kVector; e += kChunk) {
+          Chunk chunk;
+#pragma unroll
+          for (int c = 0; c < kChunk; c++)
+            chunk.at[c] = static_cast<Acc>(v.at[e + c]);
+          *reinterpret_cast<Chunk*>(&tile[line][at + e]) = chunk;
+        }
+      }
+    }
+  }
+};
+
+extern "C" __global__ void __launch_bounds__(kThreads) {{name}}(
+    {{restrict_parameters}}) {
+  __shared__ alignas(16) Acc a_tiles[2][BK][BM + kPad];
+  __shared__ alignas(16) Acc b_tiles[2][BK][BN + kPad];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  constexpr int kWarpsAcross = BN / (kWarpColumns * TN);
+  // A thread's rows and columns come in chunks; those of neighbouring threads lie side by side.
+  const int row_in_tile = warp / kWarpsAcross * kWarpRows * TM + lane / kWarpColumns * kChunk;
+  const int col_in_tile = warp % kWarpsAcross * kWarpColumns * TN + lane % kWarpColumns * kChunk;
+  const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
+{{if batched}}
+  A += static_cast<long long>(blockIdx.z) * M * K;
+  B += static_cast<long long>(blockIdx.z) * K * N;
+  C += static_cast<long long>(blockIdx.z) * M * N;
+{{end}}
+{{if transposed_a}}
+  Transfer<BM, false> a_transfer;
+{{else}}
+  Transfer<BM, true> a_transfer;
+{{end}}
+{{if transposed_b}}
+  Transfer<BN, true> b_transfer;
+{{else}}
+  Transfer<BN, false> b_transfer;
+{{end}}
+  a_transfer.fetch(A, row0, M, 0, K);
+  b_transfer.fetch(B, col0, N, 0, K);
+  Acc sum[TM][TN] = {};
+  for (int k0 = 0; k0 < K; k0 += BK) {
+    const int turn = k0 / BK % 2;
+    auto& a_tile = a_tiles[turn];
+    auto& b_tile = b_tiles[turn];
+    a_transfer.store(a_tile);
+    b_transfer.store(b_tile);
+    __syncthreads(); // one is enough: this pair is written again only after the next barrier, which all reach after reading it
+    if (k0 + BK < K) {
+      a_transfer.fetch(A, row0, M, k0 + BK, K);
+      b_transfer.fetch(B, col0, N, k0 + BK, K);
+    }
+#pragma unroll 8
+    for (int k = 0; k < BK; k++) {
+      Acc a[TM], b[TN];
+#pragma unroll
+      for (int i = 0; i < TM; i += kChunk)
+        *reinterpret_cast<Chunk*>(&a[i]) = *reinterpret_cast<const Chunk*>(&a_tile[k][row_in_tile + i * kWarpRows]);
+#pragma unroll
+      for (int j = 0; j < TN; j += kChunk)
+        *reinterpret_cast<Chunk*>(&b[j]) = *reinterpret_cast<const Chunk*>(&b_tile[k][col_in_tile + j * kWarpColumns]);
+#pragma unroll
+      for (int i = 0; i < TM; i++)
+#pragma unroll
+        for (int j = 0; j < TN; j++)
+          sum[i][j] += a[i] * b[j];
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < TM; i++)
+#pragma unroll
+    for (int j = 0; j < TN; j += kChunk) {
+      const int row = row0 + row_in_tile + i / kChunk * kChunk * kWarpRows + i % kChunk;
+      const int col = col0 + col_in_tile + j * kWarpColumns;
+      if (row >= M || col >= N)
+        continue;
+      Pack<Out, kChunk> out;
+#pragma unroll
+      for (int c = 0; c < kChunk; c++) {
+{{if bias}}
+        const Acc v = sum[i][j + c] + (col + c < N ? static_cast<Acc>(bias[col + c]) : static_cast<Acc>(0));
+        out.at[c] = static_cast<Out>({{expression}});
+{{else}}
+        out.at[c] = static_cast<Out>(sum[i][j + c]);
+{{end}}
+      }
+      Out* to = C + static_cast<long long>(row) * N + col;
+      if (N % kChunk == 0) {
+        *reinterpret_cast<Pack<Out, kChunk>*>(to) = out;
+      } else {
+#pragma unroll
+        for (int c = 0; c < kChunk; c++)
+          if (col + c < N)
+            to[c] = out.at[c];
+      }
+    }
+}
