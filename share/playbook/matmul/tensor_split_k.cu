@@ -1,0 +1,308 @@
+// Tensor cores with the inner dimension split over SPLIT blocks, which makes enough of them where C is small; each leaves its part of the
+// sum in scratch memory, and a second launch adds the parts up. Within a block tiles come by a pipeline of cp.async, swizzled as in
+// matmul_tensor_async.
+// @tune BM 128 64 256 32
+// @tune BN 64 128 256 32
+{{if int8}}
+// @tune BK 64 128
+{{else}}
+// @tune BK 64 32
+{{end}}
+// @tune WM 64 32 16
+// @tune WN 32 64 16
+// @tune SPLIT 4 2 3 5 6 8 16
+// @tune STAGES 3 2 4 5
+// @where BM % WM == 0 && BN % WN == 0
+// @where (BM / WM) * (BN / WN) >= 2 && (BM / WM) * (BN / WN) <= 16
+// @where WM * WN >= 512
+// @where 16 * STAGES * (BM + BN) * BK / {{vector}} <= 98304
+{{if batched}}
+// @scratch partial {{scratch}} [BATCH * SPLIT * M * N]
+// @launch {{name}}<<<dim3(ceil_div(N, BN), ceil_div(M, BM), BATCH * SPLIT), (BM / WM) * (BN / WN) * 32,
+//         16 * STAGES * (BM + BN) * BK / {{vector}}>>>(A, B, partial, M, N, K)
+{{else}}
+// @scratch partial {{scratch}} [SPLIT * M * N]
+// @launch {{name}}<<<dim3(ceil_div(N, BN), ceil_div(M, BM), SPLIT), (BM / WM) * (BN / WN) * 32,
+//         16 * STAGES * (BM + BN) * BK / {{vector}}>>>(A, B, partial, M, N, K)
+{{end}}
+{{if bias}}
+// @launch {{name}}_finish<<<ceil_div(M * N, 256), 256>>>(partial, bias, C, M, N)
+{{else}}
+{{if batched}}
+// @launch {{name}}_finish<<<dim3(ceil_div(M * N, 256), 1, BATCH), 256>>>(partial, C, M, N)
+{{else}}
+// @launch {{name}}_finish<<<ceil_div(M * N, 256), 256>>>(partial, C, M, N)
+{{end}}
+{{end}}
+{{types}}
+using Bits = unsigned int;
+
+constexpr int kVector = {{vector}};                 // elements of a unit of 16 bytes
+constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
+constexpr int kStepUnits = 2, kStep = kStepUnits * kVector; // an mma takes 32 bytes of the inner dimension
+{{if transposed_a}}
+constexpr bool kAAlongK = false; // which dimension is the contiguous one
+{{else}}
+constexpr bool kAAlongK = true; // which dimension is the contiguous one
+{{end}}
+{{if transposed_b}}
+constexpr bool kBAlongK = true;
+{{else}}
+constexpr bool kBAlongK = false;
+{{end}}
+
+struct alignas(16) Unit {
+  Element at[kVector];
+};
+
+// Where a unit lies in a tile whose lines have UNITS of them.
+template <int UNITS>
+__device__ __forceinline__ int place(int line, int unit) {
+  constexpr int kLinesOfBanks = UNITS < 8 ? 8 / UNITS : 1; // lines that all banks hold side by side
+{{if int8}}
+  const int key = line % 2 + line / 4 % 4 * 2; // a transposed matrix takes lines 0, 1, 4, 5, 8, ... (see permuted_lines)
+{{else}}
+  const int key = line;
+{{end}}
+  return line * UNITS + (unit ^ (key / kLinesOfBanks % (UNITS < 8 ? UNITS : 8)));
+}
+
+// Begins to copy EXTENT rows (or columns) by BK of the inner dimension to a stage. What lies outside the matrix becomes zero.
+template <int EXTENT, bool ALONG_K>
+__device__ __forceinline__ void fetch_tile(Unit* tile, const Element* source, int first, int extent, int k0, int K) {
+  constexpr int kVectors = EXTENT * BK / kVector;
+  constexpr int kUnits = (ALONG_K ? BK : EXTENT) / kVector; // of a line
+  const int length = ALONG_K ? K : extent, lines = ALONG_K ? extent : K;
+  const int first_line = ALONG_K ? first : k0, first_column = ALONG_K ? k0 : first;
+  if (length % kVector == 0) {
+#pragma unroll
+    for (int done = 0; done < kVectors; done += kThreads) {
+      const int i = done + threadIdx.x, line = i / kUnits, unit = i % kUnits;
+      if (kVectors % kThreads != 0 && i >= kVectors)
+        break;
+      const int y = first_line + line, x = first_column + unit * kVector;
+      const bool inside = y < lines && x < length;
+      const Element* from = inside ? source + static_cast<long long>(y) * length + x : source;
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(
+                       static_cast<Bits>(__cvta_generic_to_shared(tile + place<kUnits>(line, unit)))),
+                   "l"(from), "r"(inside ? 16 : 0)
+                   : "memory");
+    }
+  } else { // lines begin anywhere, so nothing wider than an element can be read
+    for (int i = threadIdx.x; i < kVectors; i += kThreads) {
+      const int line = i / kUnits, unit = i % kUnits;
+      const int y = first_line + line, x = first_column + unit * kVector;
+      Unit v = {};
+#pragma unroll
+      for (int e = 0; e < kVector; e++)
+        if (y < lines && x + e < length)
+          v.at[e] = source[static_cast<long long>(y) * length + x + e];
+      tile[place<kUnits>(line, unit)] = v;
+    }
+  }
+}
+
+__device__ __forceinline__ void load_matrices(Bits (&r)[4], const Unit* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(static_cast<Bits>(__cvta_generic_to_shared(row)))
+               : "memory");
+}
+
+__device__ __forceinline__ void load_transposed(Bits (&r)[4], const Unit* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(static_cast<Bits>(__cvta_generic_to_shared(row)))
+               : "memory");
+}
+
+{{if int8}}
+// ldmatrix transposes pairs of bytes. With lines 4t, 4t + 1 in one matrix and 4t + 2, 4t + 3 in the next, a thread gets the four bytes
+// of the inner dimension it needs, for two neighbouring rows (columns) at once; two permutations part them.
+__device__ __forceinline__ int permuted_line(int lane) {
+  return lane % 8 / 2 * 4 + lane % 2 + lane / 8 % 2 * 2 + lane / 16 * 16;
+}
+
+__device__ __forceinline__ void part_bytes(Bits (&even)[2], Bits (&odd)[2], const Bits (&r)[4]) {
+  even[0] = __byte_perm(r[0], r[1], 0x6420);
+  even[1] = __byte_perm(r[2], r[3], 0x6420);
+  odd[0] = __byte_perm(r[0], r[1], 0x7531);
+  odd[1] = __byte_perm(r[2], r[3], 0x7531);
+}
+
+{{end}}
+// 16 rows of A.
+__device__ __forceinline__ void load_a(Bits (&a)[4], const Unit* tile, int row, int k, int lane) {
+  if constexpr (kAAlongK) {
+    load_matrices(a, tile + place<BK / kVector>(row + lane % 16, k / kVector + lane / 16));
+  } else {
+{{if int8}}
+    Bits r[4], even[2], odd[2];
+    load_transposed(r, tile + place<BM / kVector>(k + permuted_line(lane), row / kVector));
+    part_bytes(even, odd, r);
+    a[0] = even[0], a[1] = odd[0], a[2] = even[1], a[3] = odd[1];
+{{else}}
+    load_transposed(a, tile + place<BM / kVector>(k + lane / 16 * 8 + lane % 8, row / kVector + lane / 8 % 2));
+{{end}}
+  }
+}
+
+// 16 columns of B, for two mma.
+__device__ __forceinline__ void load_b(Bits (&b)[2][2], const Unit* tile, int col, int k, int lane) {
+  Bits r[4];
+  if constexpr (kBAlongK) {
+    load_matrices(r, tile + place<BK / kVector>(col + lane / 16 * 8 + lane % 8, k / kVector + lane / 8 % 2));
+  } else {
+{{if int8}}
+    load_transposed(r, tile + place<BN / kVector>(k + permuted_line(lane), col / kVector));
+    part_bytes(b[0], b[1], r);
+    return;
+{{else}}
+    load_transposed(r, tile + place<BN / kVector>(k + lane / 8 % 2 * 8 + lane % 8, col / kVector + lane / 16));
+{{end}}
+  }
+  b[0][0] = r[0], b[0][1] = r[1], b[1][0] = r[2], b[1][1] = r[3];
+}
+
+__device__ __forceinline__ void multiply(Acc (&c)[4], const Bits (&a)[4], const Bits (&b)[2]) {
+{{if int8}}
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+               : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+{{else}}
+{{if bfloat16}}
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+{{else}}
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
+{{end}}
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+{{end}}
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+template <int COUNT> struct alignas(sizeof(Acc) * COUNT) Run {
+  Acc at[COUNT];
+};
+
+// Stores neighbours of a row at once where rows allow it.
+template <int COUNT>
+__device__ __forceinline__ void store_run(Acc* partial, const Acc (&sum)[COUNT], int row, int col, int M, int N) {
+  if (row >= M || col >= N)
+    return;
+  Acc* to = partial + static_cast<long long>(row) * N + col;
+  Run<COUNT> run;
+#pragma unroll
+  for (int e = 0; e < COUNT; e++)
+    run.at[e] = sum[e];
+  if (N % COUNT == 0) {
+    *reinterpret_cast<Run<COUNT>*>(to) = run;
+  } else {
+#pragma unroll
+    for (int e = 0; e < COUNT; e++)
+      if (col + e < N)
+        to[e] = run.at[e];
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads) {{name}}(
+    const Element* __restrict__ A, const Element* __restrict__ B, Acc* __restrict__ partial, int M, int N, int K) {
+  extern __shared__ __align__(128) Unit stages[]; // of each stage the tile of A, then that of B
+  constexpr int kATile = BM * BK / kVector, kStage = kATile + BN * BK / kVector;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int warp_row = warp / (BN / WN) * WM, warp_col = warp % (BN / WN) * WN;
+  const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
+{{if batched}}
+  A += static_cast<long long>(blockIdx.z / SPLIT) * M * K;
+  B += static_cast<long long>(blockIdx.z / SPLIT) * K * N;
+{{end}}
+  partial += static_cast<long long>(blockIdx.z) * M * N;
+  const int all = (K + BK - 1) / BK, share = (all + SPLIT - 1) / SPLIT;
+  const int begin = blockIdx.z % SPLIT * share, tiles = max(0, min(all - begin, share));
+  const auto fetch = [&](int t) { // a group of copies even when there is nothing left, so that the count of groups stays the same
+    if (t < tiles) {
+      Unit* stage = stages + t % STAGES * kStage;
+      fetch_tile<BM, kAAlongK>(stage, A, row0, M, (begin + t) * BK, K);
+      fetch_tile<BN, kBAlongK>(stage + kATile, B, col0, N, (begin + t) * BK, K);
+    }
+    asm volatile("cp.async.commit_group;\n" ::: "memory");
+  };
+  for (int t = 0; t < STAGES - 1; t++)
+    fetch(t);
+  Acc sum[WM / 16][WN / 8][4] = {};
+  for (int t = 0; t < tiles; t++) {
+    asm volatile("cp.async.wait_group %0;\n" ::"n"(STAGES - 2) : "memory");
+    __syncthreads(); // this stage is there for all, and the one before is no longer read
+    fetch(t + STAGES - 1);
+    const Unit* a_tile = stages + t % STAGES * kStage;
+    const Unit* b_tile = a_tile + kATile;
+#pragma unroll
+    for (int k = 0; k < BK; k += kStep) {
+      Bits a[WM / 16][4], b[WN / 8][2];
+#pragma unroll
+      for (int i = 0; i < WM / 16; i++)
+        load_a(a[i], a_tile, warp_row + i * 16, k, lane);
+#pragma unroll
+      for (int j = 0; j < WN / 8; j += 2)
+        load_b(reinterpret_cast<Bits(&)[2][2]>(b[j]), b_tile, warp_col + j * 8, k, lane);
+#pragma unroll
+      for (int i = 0; i < WM / 16; i++)
+#pragma unroll
+        for (int j = 0; j < WN / 8; j++)
+          multiply(sum[i][j], a[i], b[j]);
+    }
+  }
+  // Of a result of 16 x 8 a thread holds two neighbours in each of two rows; two results side by side are stored together.
+  const int group = lane / 4, quad = lane % 4;
+#pragma unroll
+  for (int i = 0; i < WM / 16; i++)
+#pragma unroll
+    for (int j = 0; j < WN / 8; j += 2)
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        const Acc left[2] = {sum[i][j][h * 2], sum[i][j][h * 2 + 1]};
+        const Acc right[2] = {sum[i][j + 1][h * 2], sum[i][j + 1][h * 2 + 1]};
+        const int col = col0 + warp_col + j * 8;
+{{if int8}}
+        // Parting the bytes of two neighbours has permuted the rows (columns) of 16.
+        const int row = row0 + warp_row + i * 16 + (kAAlongK ? group + h * 8 : group * 2 + h);
+        if constexpr (!kBAlongK) {
+          store_run<4>(partial, {left[0], right[0], left[1], right[1]}, row, col + quad * 4, M, N);
+          continue;
+        }
+{{else}}
+        const int row = row0 + warp_row + i * 16 + group + h * 8;
+{{end}}
+        store_run<2>(partial, left, row, col + quad * 2, M, N);
+        store_run<2>(partial, right, row, col + 8 + quad * 2, M, N);
+      }
+}
+
+// Adds up the parts of an element, in a fixed order: the result does not depend on which block was first.
+extern "C" __global__ void __launch_bounds__(256) {{name}}_finish(
+{{if bias}}
+    const Acc* __restrict__ partial, const Element* __restrict__ bias, Out* __restrict__ C, int M, int N) {
+{{else}}
+    const Acc* __restrict__ partial, Out* __restrict__ C, int M, int N) {
+{{end}}
+  const long long size = static_cast<long long>(M) * N;
+  const long long i = blockIdx.x * 256ll + threadIdx.x;
+  if (i >= size)
+    return;
+{{if batched}}
+  partial += blockIdx.z * SPLIT * size;
+  C += blockIdx.z * size;
+{{end}}
+  Acc part[SPLIT]; // all on their way before the first is used
+#pragma unroll
+  for (int s = 0; s < SPLIT; s++)
+    part[s] = partial[s * size + i];
+  Acc sum = 0;
+#pragma unroll
+  for (int s = 0; s < SPLIT; s++)
+    sum += part[s];
+{{if bias}}
+  const Acc v = sum + static_cast<Acc>(bias[i % N]);
+  C[i] = static_cast<Out>({{expression}});
+{{else}}
+  C[i] = static_cast<Out>(sum);
+{{end}}
+}
