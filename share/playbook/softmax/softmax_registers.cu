@@ -1,0 +1,131 @@
+// One block a row, which is read from memory once and kept in registers. Every warp exponentiates relative to its own maximum, so that one
+// barrier is enough to bring the warps together. What of a long row the registers do not hold is read again.
+// @tune BLOCK 256 64 128 512 1024
+{{if float32}}
+// @tune VECTORS 4 1 2 8
+{{end}}
+{{if half}}
+// @tune VECTORS 2 1 4
+{{end}}
+{{if float64}}
+// @tune VECTORS 8 1 2 4
+{{end}}
+// @launch {{name}}<<<M, BLOCK>>>({{arguments}})
+{{types}}
+constexpr int kVector = {{vector}}; // elements in an access of 16 bytes
+constexpr int kWarps = BLOCK / 32;
+constexpr int kHeld = BLOCK * VECTORS * kVector; // elements of a row in registers
+
+// A thread's share of a row of `length` elements: VECTORS accesses of 16 bytes where rows begin at multiples of 16 bytes, single elements
+// otherwise; neighbouring threads touch neighbouring addresses either way. Beyond the row's end it is `filler`.
+__device__ __forceinline__ void load_share(Acc (&v)[VECTORS][kVector], const Element* row, int length, bool aligned, int thread,
+                                           Acc filler) {
+  if (aligned) {
+    uint4 bits[VECTORS]; // all are asked for before the first is used
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++) {
+      const int at = (i * BLOCK + thread) * kVector;
+      bits[i] = at < length ? *reinterpret_cast<const uint4*>(row + at) : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++) {
+      Element element[kVector];
+      memcpy(element, &bits[i], sizeof element);
+      const bool inside = (i * BLOCK + thread) * kVector < length;
+#pragma unroll
+      for (int j = 0; j < kVector; j++) v[i][j] = inside ? static_cast<Acc>(element[j]) : filler;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+      for (int j = 0; j < kVector; j++) {
+        const int at = (i * kVector + j) * BLOCK + thread;
+        v[i][j] = at < length ? static_cast<Acc>(row[at]) : filler;
+      }
+  }
+}
+
+__device__ __forceinline__ void store_share(Out* row, const Acc (&v)[VECTORS][kVector], int length, bool aligned, int thread) {
+#pragma unroll
+  for (int i = 0; i < VECTORS; i++) {
+    if (aligned) {
+      Out element[kVector];
+#pragma unroll
+      for (int j = 0; j < kVector; j++) element[j] = static_cast<Out>(v[i][j]);
+      uint4 bits;
+      memcpy(&bits, element, sizeof bits);
+      const int at = (i * BLOCK + thread) * kVector;
+      if (at < length) *reinterpret_cast<uint4*>(row + at) = bits;
+    } else {
+#pragma unroll
+      for (int j = 0; j < kVector; j++) {
+        const int at = (i * kVector + j) * BLOCK + thread;
+        if (at < length) row[at] = static_cast<Out>(v[i][j]);
+      }
+    }
+  }
+}
+
+// Over the 1, 2, 4, ... or 32 neighbouring lanes a lane belongs to; all of them get the result.
+template <int LANES>
+__device__ __forceinline__ Acc largest_of(Acc v) {
+#pragma unroll
+  for (int offset = LANES / 2; offset > 0; offset /= 2) v = fmax(v, __shfl_xor_sync(0xffffffffu, v, offset));
+  return v;
+}
+
+template <int LANES>
+__device__ __forceinline__ Acc sum_of(Acc v) {
+#pragma unroll
+  for (int offset = LANES / 2; offset > 0; offset /= 2) v = v + __shfl_xor_sync(0xffffffffu, v, offset);
+  return v;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}(
+    {{restrict_parameters}}) {
+  __shared__ Acc part_largest[kWarps], part_sum[kWarps];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const bool aligned = N % kVector == 0;
+  const Element* in = x + static_cast<size_t>(blockIdx.x) * N;
+  Out* out = y + static_cast<size_t>(blockIdx.x) * N;
+  Acc v[VECTORS][kVector];
+  load_share(v, in, N, aligned, threadIdx.x, -static_cast<Acc>(INFINITY));
+
+  Acc largest = -static_cast<Acc>(INFINITY);
+#pragma unroll
+  for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+    for (int j = 0; j < kVector; j++) largest = fmax(largest, v[i][j]);
+  for (int i = kHeld + threadIdx.x; i < N; i += BLOCK) largest = fmax(largest, static_cast<Acc>(in[i]));
+  largest = largest_of<32>(largest);
+
+  const Acc base = largest > -static_cast<Acc>(INFINITY) ? largest : 0; // a warp behind the row's end has no maximum
+  Acc sum = 0;
+#pragma unroll
+  for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+    for (int j = 0; j < kVector; j++) {
+      v[i][j] = exp(v[i][j] - base);
+      sum += v[i][j];
+    }
+  for (int i = kHeld + threadIdx.x; i < N; i += BLOCK) sum += exp(static_cast<Acc>(in[i]) - base);
+  sum = sum_of<32>(sum);
+  if (lane == 0) {
+    part_largest[warp] = largest;
+    part_sum[warp] = sum;
+  }
+  __syncthreads();
+
+  // Every warp merges all parts for itself, which needs no second barrier.
+  const Acc part = part_largest[lane % kWarps];
+  const Acc top = largest_of<kWarps>(part);
+  const Acc total = sum_of<kWarps>(part_sum[lane % kWarps] * exp(part - top));
+  const Acc scale = exp(base - top) / total;
+#pragma unroll
+  for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+    for (int j = 0; j < kVector; j++) v[i][j] *= scale;
+  store_share(out, v, N, aligned, threadIdx.x);
+  for (int i = kHeld + threadIdx.x; i < N; i += BLOCK) out[i] = static_cast<Out>(exp(static_cast<Acc>(in[i]) - base) * scale);
+}
