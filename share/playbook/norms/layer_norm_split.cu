@@ -1,0 +1,175 @@
+// SPLIT blocks a row, for few long ones: one launch finds the moments of each part, the next merges
+// them and writes the parts.
+// @tune SPLIT 8 4 16 32 64
+// @tune BLOCK 256 128 512
+// @tune VECTORS 2 1 4
+// @scratch means {{scratch}} [M * SPLIT]
+// @scratch squares {{scratch}} [M * SPLIT]
+// @launch {{name}}<<<M * SPLIT, BLOCK>>>(x, means, squares, N)
+// @launch {{name}}_write<<<M * SPLIT, BLOCK>>>(x, gamma, beta, means, squares, y, N, eps)
+{{types}}
+constexpr int kVector = {{vector}}; // elements in an access of 16 bytes
+constexpr int kWarps = BLOCK / 32;
+constexpr int kBatch = BLOCK * VECTORS * kVector;
+
+// Where element j of access i lies in a row: whole vectors where rows begin at multiples of 16 bytes, single elements otherwise.
+// Neighbouring threads touch neighbouring addresses either way.
+__device__ __forceinline__ int position(int i, int j, bool aligned, int thread) {
+  return aligned ? (i * BLOCK + thread) * kVector + j : (i * kVector + j) * BLOCK + thread;
+}
+
+// A thread's share of a row: VECTORS accesses of 16 bytes, or as many single elements. Beyond the row's end it is 0.
+__device__ __forceinline__ void load_share(Acc (&v)[VECTORS][kVector], const Element* row, int length, bool aligned, int thread) {
+  if (aligned) {
+    uint4 bits[VECTORS]; // all are asked for before the first is used
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++) {
+      const int at = position(i, 0, true, thread);
+      bits[i] = at < length ? *reinterpret_cast<const uint4*>(row + at) : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++) {
+      Element element[kVector];
+      memcpy(element, &bits[i], sizeof element);
+#pragma unroll
+      for (int j = 0; j < kVector; j++) v[i][j] = static_cast<Acc>(element[j]);
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+      for (int j = 0; j < kVector; j++) {
+        const int at = position(i, j, false, thread);
+        v[i][j] = at < length ? static_cast<Acc>(row[at]) : 0;
+      }
+  }
+}
+
+__device__ __forceinline__ void store_share(Out* row, const Acc (&v)[VECTORS][kVector], int length, bool aligned, int thread) {
+#pragma unroll
+  for (int i = 0; i < VECTORS; i++) {
+    if (aligned) {
+      Out element[kVector];
+#pragma unroll
+      for (int j = 0; j < kVector; j++) element[j] = static_cast<Out>(v[i][j]);
+      uint4 bits;
+      memcpy(&bits, element, sizeof bits);
+      const int at = position(i, 0, true, thread);
+      if (at < length) *reinterpret_cast<uint4*>(row + at) = bits;
+    } else {
+#pragma unroll
+      for (int j = 0; j < kVector; j++) {
+        const int at = position(i, j, false, thread);
+        if (at < length) row[at] = static_cast<Out>(v[i][j]);
+      }
+    }
+  }
+}
+
+// Count, mean and sum of squared deviations from it. Merging them never takes the difference of two large sums.
+struct Moments {
+  Acc count, mean, squares;
+};
+
+__device__ __forceinline__ Moments merge(Moments a, Moments b) {
+  const Acc count = a.count + b.count;
+  const Acc delta = b.mean - a.mean, share = count > 0 ? b.count / count : 0;
+  return {count, a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share};
+}
+
+// The moments of a batch: its mean first, then the deviations from it.
+__device__ __forceinline__ Moments moments_of(const Acc (&v)[VECTORS][kVector], int length, bool aligned, int thread) {
+  Acc count = 0, sum = 0, squares = 0;
+#pragma unroll
+  for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+    for (int j = 0; j < kVector; j++) {
+      count += position(i, j, aligned, thread) < length ? 1 : 0;
+      sum += v[i][j];
+    }
+  const Acc mean = count > 0 ? sum / count : 0;
+#pragma unroll
+  for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+    for (int j = 0; j < kVector; j++) {
+      const Acc d = position(i, j, aligned, thread) < length ? v[i][j] - mean : 0;
+      squares += d * d;
+    }
+  return {count, mean, squares};
+}
+
+template <int LANES>
+__device__ __forceinline__ Moments merge_lanes(Moments a) {
+#pragma unroll
+  for (int offset = LANES / 2; offset > 0; offset /= 2)
+    a = merge(a, {__shfl_xor_sync(0xffffffffu, a.count, offset), __shfl_xor_sync(0xffffffffu, a.mean, offset),
+                  __shfl_xor_sync(0xffffffffu, a.squares, offset)});
+  return a;
+}
+
+__device__ __forceinline__ Moments merge_block(Moments a) {
+  __shared__ Acc counts[kWarps], means[kWarps], squares[kWarps];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  a = merge_lanes<32>(a);
+  if (lane == 0) {
+    counts[warp] = a.count;
+    means[warp] = a.mean;
+    squares[warp] = a.squares;
+  }
+  __syncthreads();
+  return merge_lanes<kWarps>({counts[lane % kWarps], means[lane % kWarps], squares[lane % kWarps]});
+}
+
+// Elements a block takes: whole vectors, so that all parts begin aligned if the row does.
+__device__ __forceinline__ int part_length(int length) {
+  return (length + SPLIT * kVector - 1) / (SPLIT * kVector) * kVector;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}(
+    const Element* __restrict__ x, Acc* __restrict__ means, Acc* __restrict__ squares, int N) {
+  const bool aligned = N % kVector == 0;
+  const Element* in = x + static_cast<size_t>(blockIdx.x / SPLIT) * N;
+  const int begin = blockIdx.x % SPLIT * part_length(N), end = min(N, begin + part_length(N));
+  Moments all = {0, 0, 0};
+  for (int first = begin; first < end; first += kBatch) {
+    Acc v[VECTORS][kVector];
+    load_share(v, in + first, end - first, aligned, threadIdx.x);
+    all = merge(all, moments_of(v, end - first, aligned, threadIdx.x));
+  }
+  all = merge_block(all);
+  if (threadIdx.x == 0) {
+    means[blockIdx.x] = all.mean;
+    squares[blockIdx.x] = all.squares;
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}_write(
+    const Element* __restrict__ x, const Element* __restrict__ gamma, const Element* __restrict__ beta,
+    const Acc* __restrict__ means, const Acc* __restrict__ squares, Out* __restrict__ y, int N, Acc eps) {
+  const int row = blockIdx.x / SPLIT;
+  const bool aligned = N % kVector == 0;
+  const Element* in = x + static_cast<size_t>(row) * N;
+  Out* out = y + static_cast<size_t>(row) * N;
+  // Every warp merges the parts for itself.
+  Moments all = {0, 0, 0};
+  for (int part = threadIdx.x % 32; part < SPLIT; part += 32) {
+    const int count = min(part_length(N), N - part * part_length(N));
+    all = merge(all, {static_cast<Acc>(max(count, 0)), means[row * SPLIT + part], squares[row * SPLIT + part]});
+  }
+  all = merge_lanes<32>(all);
+  const Acc mean = all.mean, scale = 1 / sqrt(all.squares / N + eps);
+  const int begin = blockIdx.x % SPLIT * part_length(N), end = min(N, begin + part_length(N));
+  for (int first = begin; first < end; first += kBatch) {
+    Acc v[VECTORS][kVector];
+    load_share(v, in + first, end - first, aligned, threadIdx.x);
+    Acc factor[VECTORS][kVector];
+    load_share(factor, gamma + first, end - first, aligned, threadIdx.x);
+    Acc shift[VECTORS][kVector];
+    load_share(shift, beta + first, end - first, aligned, threadIdx.x);
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+      for (int j = 0; j < kVector; j++) v[i][j] = (v[i][j] - mean) * scale * factor[i][j] + shift[i][j];
+    store_share(out + first, v, end - first, aligned, threadIdx.x);
+  }
+}

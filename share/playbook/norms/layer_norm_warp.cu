@@ -1,0 +1,118 @@
+// LANES lanes of a warp a row, which stays in their registers: no barrier, no shared memory,
+// several a block. What the registers do not hold is read again.
+// @tune LANES 32 16 8
+// @tune BLOCK 128 64 256
+// @tune VECTORS 4 1 2 8
+// @launch {{name}}<<<ceil_div(M, BLOCK / LANES), BLOCK>>>({{arguments}})
+{{types}}
+constexpr int kVector = {{vector}}; // elements in an access of 16 bytes
+constexpr int kHeld = LANES * VECTORS * kVector; // elements in registers
+
+// Where element j of access i lies in a row: whole vectors where rows begin at multiples of 16 bytes, single elements otherwise.
+// Neighbouring threads touch neighbouring addresses either way.
+__device__ __forceinline__ int position(int i, int j, bool aligned, int thread) {
+  return aligned ? (i * LANES + thread) * kVector + j : (i * kVector + j) * LANES + thread;
+}
+
+// A thread's share of a row: VECTORS accesses of 16 bytes, or as many single elements. Beyond the row's end it is 0.
+__device__ __forceinline__ void load_share(Acc (&v)[VECTORS][kVector], const Element* row, int length, bool aligned, int thread) {
+  if (aligned) {
+    uint4 bits[VECTORS]; // all are asked for before the first is used
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++) {
+      const int at = position(i, 0, true, thread);
+      bits[i] = at < length ? *reinterpret_cast<const uint4*>(row + at) : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++) {
+      Element element[kVector];
+      memcpy(element, &bits[i], sizeof element);
+#pragma unroll
+      for (int j = 0; j < kVector; j++) v[i][j] = static_cast<Acc>(element[j]);
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+      for (int j = 0; j < kVector; j++) {
+        const int at = position(i, j, false, thread);
+        v[i][j] = at < length ? static_cast<Acc>(row[at]) : 0;
+      }
+  }
+}
+
+__device__ __forceinline__ void store_share(Out* row, const Acc (&v)[VECTORS][kVector], int length, bool aligned, int thread) {
+#pragma unroll
+  for (int i = 0; i < VECTORS; i++) {
+    if (aligned) {
+      Out element[kVector];
+#pragma unroll
+      for (int j = 0; j < kVector; j++) element[j] = static_cast<Out>(v[i][j]);
+      uint4 bits;
+      memcpy(&bits, element, sizeof bits);
+      const int at = position(i, 0, true, thread);
+      if (at < length) *reinterpret_cast<uint4*>(row + at) = bits;
+    } else {
+#pragma unroll
+      for (int j = 0; j < kVector; j++) {
+        const int at = position(i, j, false, thread);
+        if (at < length) row[at] = static_cast<Out>(v[i][j]);
+      }
+    }
+  }
+}
+
+// Over the 1, 2, 4, ... or 32 neighbouring lanes a lane belongs to; all of them get the result.
+template <int COUNT>
+__device__ __forceinline__ Acc sum_of(Acc v) {
+#pragma unroll
+  for (int offset = COUNT / 2; offset > 0; offset /= 2) v = v + __shfl_xor_sync(0xffffffffu, v, offset);
+  return v;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}(
+    {{restrict_parameters}}) {
+  const int lane = threadIdx.x % LANES;
+  const int row = blockIdx.x * (BLOCK / LANES) + threadIdx.x / LANES;
+  const int length = row < M ? N : 0; // behind the last row lanes only keep their neighbours company in the shuffles
+  const bool aligned = N % kVector == 0;
+  const Element* in = x + static_cast<size_t>(row) * N;
+  Out* out = y + static_cast<size_t>(row) * N;
+  Acc v[VECTORS][kVector];
+  load_share(v, in, length, aligned, lane);
+
+  Acc sum = 0;
+#pragma unroll
+  for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+    for (int j = 0; j < kVector; j++) sum += v[i][j];
+  for (int i = kHeld + lane; i < length; i += LANES) sum += static_cast<Acc>(in[i]);
+  const Acc mean = sum_of<LANES>(sum) / N;
+
+  // With the mean known the squares are of deviations: no cancellation, whatever the distribution.
+  Acc squares = 0;
+#pragma unroll
+  for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+    for (int j = 0; j < kVector; j++) {
+      const Acc d = position(i, j, aligned, lane) < length ? v[i][j] - mean : 0;
+      squares += d * d;
+    }
+  for (int i = kHeld + lane; i < length; i += LANES) {
+    const Acc d = static_cast<Acc>(in[i]) - mean;
+    squares += d * d;
+  }
+  const Acc scale = 1 / sqrt(sum_of<LANES>(squares) / N + eps);
+
+  Acc factor[VECTORS][kVector];
+  load_share(factor, gamma, length, aligned, lane);
+  Acc shift[VECTORS][kVector];
+  load_share(shift, beta, length, aligned, lane);
+#pragma unroll
+  for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+    for (int j = 0; j < kVector; j++) v[i][j] = (v[i][j] - mean) * scale * factor[i][j] + shift[i][j];
+  store_share(out, v, length, aligned, lane);
+  for (int i = kHeld + lane; i < length; i += LANES)
+    out[i] = static_cast<Out>((static_cast<Acc>(in[i]) - mean) * scale * static_cast<Acc>(gamma[i]) + static_cast<Acc>(beta[i]));
+}
