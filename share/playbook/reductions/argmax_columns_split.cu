@@ -1,0 +1,155 @@
+// Threads go along the columns that stay (INNER), and the axis is cut into up to SPLIT parts of different blocks, for few columns of a long
+// axis. A second launch merges the parts.
+// @tune SPLIT 16 4 8 32 64
+// @tune TX 32 16 8
+// @tune TY 8 16 4
+{{if float64}}
+// @tune WIDTH 2 1
+{{end}}
+{{if float32}}
+// @tune WIDTH 4 2 1
+{{end}}
+{{if half}}
+// @tune WIDTH 4 8 2
+{{end}}
+{{if int32}}
+// @tune WIDTH 4 2 1
+{{end}}
+{{if int8}}
+// @tune WIDTH 4 8 16
+{{end}}
+// @tune UNROLL 4 2 8
+// @where TX * TY >= 64 && TX * TY <= 1024 && TX * TX * TY * WIDTH <= 65536
+// @scratch values {{scratch}} [SPLIT * OUTER * INNER]
+// @scratch indices int32 [SPLIT * OUTER * INNER]
+// @launch {{name}}<<<min(SPLIT, ceil_div(R, 32)) * OUTER * ceil_div(INNER, TX * WIDTH), dim3(TX, TY)>>>(
+//     x, values, indices, OUTER, R, INNER, min(SPLIT, ceil_div(R, 32)))
+// @launch {{name}}_finish<<<ceil_div(OUTER * INNER, 64), 64>>>(
+//     values, indices, y, OUTER * INNER, R, min(SPLIT, ceil_div(R, 32)))
+{{types}}
+constexpr int kColumns = TX * WIDTH; // of a block
+constexpr int kWarps = TX * TY / 32;
+
+template <int BYTES> struct Bits;
+template <> struct Bits<1> { using Type = unsigned char; };
+template <> struct Bits<2> { using Type = unsigned short; };
+template <> struct Bits<4> { using Type = unsigned; };
+template <> struct Bits<8> { using Type = uint2; };
+template <> struct Bits<16> { using Type = uint4; };
+using Access = Bits<WIDTH * sizeof(Element)>::Type; // WIDTH columns at once
+
+// The largest of the elements seen so far and where along the axis it was.
+struct Part {
+  Acc value;
+  int index;
+};
+constexpr int kNowhere = 0x7fffffff;
+
+__device__ __forceinline__ Part nothing() {
+{{if floating}}
+  return {-static_cast<Acc>(INFINITY), kNowhere};
+{{else}}
+  return {-2147483647 - 1, kNowhere};
+{{end}}
+}
+__device__ __forceinline__ Part merge(Part a, Part b) {
+  return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
+}
+// A thread's indices only grow, so of equal values it keeps the first.
+__device__ __forceinline__ void take(Part& part, Acc value, int index) {
+  if (value > part.value) part = {value, index};
+}
+__device__ __forceinline__ Part from_lane(Part part, int offset) {
+  return {__shfl_xor_sync(0xffffffffu, part.value, offset), __shfl_xor_sync(0xffffffffu, part.index, offset)};
+}
+
+// Where nothing is larger than the smallest value there is, all are equal and the first counts.
+__device__ __forceinline__ int result(Part part, int) { return part.index == kNowhere ? 0 : part.index; }
+
+// Column j of a thread among those of its block.
+__device__ __forceinline__ int column_of(int j, bool aligned) {
+  return aligned ? threadIdx.x * WIDTH + j : j * TX + threadIdx.x;
+}
+
+// Rows [begin, end) of WIDTH columns a thread, every TY-th row, UNROLL of them in flight.
+__device__ __forceinline__ void take_rows(Part (&part)[WIDTH], const Element* in, int begin, int end, int columns, int INNER,
+                                          bool aligned) {
+#pragma unroll
+  for (int j = 0; j < WIDTH; j++) part[j] = nothing();
+  for (int first = begin + threadIdx.y; first < end; first += TY * UNROLL) {
+    if (aligned) {
+      const int column = column_of(0, true);
+      Access bits[UNROLL];
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++) {
+        const int r = first + u * TY;
+        if (r < end && column < columns) bits[u] = *reinterpret_cast<const Access*>(in + static_cast<size_t>(r) * INNER + column);
+      }
+#pragma unroll
+      for (int u = 0; u < UNROLL; u++)
+        if (first + u * TY < end && column < columns) {
+          Element element[WIDTH];
+          memcpy(element, &bits[u], sizeof element);
+#pragma unroll
+          for (int j = 0; j < WIDTH; j++) take(part[j], static_cast<Acc>(element[j]), first + u * TY);
+        }
+    } else {
+#pragma unroll
+      for (int j = 0; j < WIDTH; j++)
+#pragma unroll
+        for (int u = 0; u < UNROLL; u++) {
+          const int r = first + u * TY;
+          if (r < end && column_of(j, false) < columns)
+            take(part[j], static_cast<Acc>(in[static_cast<size_t>(r) * INNER + column_of(j, false)]), r);
+        }
+    }
+  }
+}
+
+// Merges the rows of the block: those of a warp by shuffles, those of the warps in shared memory. Thread i gets columns i, i + TX * TY, ...
+__device__ __forceinline__ void merge_rows(Part (&part)[WIDTH], Part (&parts)[kWarps][kColumns], bool aligned) {
+  const int thread = threadIdx.y * TX + threadIdx.x;
+#pragma unroll
+  for (int j = 0; j < WIDTH; j++) {
+#pragma unroll
+    for (int offset = 16; offset >= TX; offset /= 2) part[j] = merge(part[j], from_lane(part[j], offset));
+    if (thread % 32 < TX) parts[thread / 32][column_of(j, aligned)] = part[j];
+  }
+  __syncthreads();
+}
+
+extern "C" __global__ void __launch_bounds__(TX * TY) {{name}}(
+    const Element* __restrict__ x, Acc* __restrict__ values, int* __restrict__ indices, int OUTER, int R, int INNER, int splits) {
+  __shared__ Part rows[kWarps][kColumns];
+  const int tiles = (INNER + kColumns - 1) / kColumns;
+  const int outer = blockIdx.x / tiles % OUTER, split = blockIdx.x / tiles / OUTER, first = blockIdx.x % tiles * kColumns;
+  const int columns = min(kColumns, INNER - first);
+  const int length = (R + splits - 1) / splits, begin = split * length;
+  const bool aligned = INNER % WIDTH == 0;
+  Part part[WIDTH];
+  take_rows(part, x + static_cast<size_t>(outer) * R * INNER + first, begin, min(R, begin + length), columns, INNER, aligned);
+  merge_rows(part, rows, aligned);
+  for (int c = threadIdx.y * TX + threadIdx.x; c < columns; c += TX * TY) {
+    Part all = rows[0][c];
+#pragma unroll 4
+    for (int w = 1; w < kWarps; w++) all = merge(all, rows[w][c]);
+    const size_t at = (static_cast<size_t>(split) * OUTER + outer) * INNER + first + c;
+    {
+      values[at] = all.value;
+      indices[at] = all.index;
+    }
+  }
+}
+
+extern "C" __global__ void {{name}}_finish(
+    const Acc* __restrict__ values, const int* __restrict__ indices, int* __restrict__ y, int count, int R, int splits) {
+  const int at = blockIdx.x * blockDim.x + threadIdx.x;
+  if (at >= count) return;
+  Part part = nothing();
+#pragma unroll 8
+  for (int split = 0; split < splits; split++) {
+    const size_t from = static_cast<size_t>(split) * count + at;
+    part = merge(part, {values[from], indices[from]});
+  }
+  y[at] = result(part, R);
+}
