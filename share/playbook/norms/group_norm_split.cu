@@ -1,12 +1,14 @@
-// SPLIT blocks a group of channels, for few long ones: one launch finds the moments of each part, the next merges
+// Up to SPLIT blocks a group of channels, for few long ones: one launch finds the moments of each part, the next merges
 // them and writes the parts.
-// @tune SPLIT 8 4 16 32 64
+// @tune SPLIT 32 4 8 16 64 128 256
 // @tune BLOCK 256 128 512
 // @tune VECTORS 2 1 4
 // @scratch means {{scratch}} [N * G * SPLIT]
 // @scratch squares {{scratch}} [N * G * SPLIT]
-// @launch {{name}}<<<N * G * SPLIT, BLOCK>>>(x, means, squares, N, C, HW, G)
-// @launch {{name}}_write<<<N * G * SPLIT, BLOCK>>>(x, gamma, beta, means, squares, y, N, C, HW, G, eps)
+// @launch {{name}}<<<N * G * min(SPLIT, ceil_div(C / G * HW, 256)), BLOCK>>>(
+//     x, means, squares, N, C, HW, G, min(SPLIT, ceil_div(C / G * HW, 256)))
+// @launch {{name}}_write<<<N * G * min(SPLIT, ceil_div(C / G * HW, 256)), BLOCK>>>(
+//     x, gamma, beta, means, squares, y, N, C, HW, G, eps, min(SPLIT, ceil_div(C / G * HW, 256)))
 {{types}}
 constexpr int kVector = {{vector}}; // elements in an access of 16 bytes
 constexpr int kWarps = BLOCK / 32;
@@ -121,16 +123,16 @@ __device__ __forceinline__ Moments merge_block(Moments a) {
 }
 
 // Elements a block takes: whole vectors, so that all parts begin aligned if the row does.
-__device__ __forceinline__ int part_length(int length) {
-  return (length + SPLIT * kVector - 1) / (SPLIT * kVector) * kVector;
+__device__ __forceinline__ int part_length(int length, int splits) {
+  return (length + splits * kVector - 1) / (splits * kVector) * kVector;
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}(
-    const Element* __restrict__ x, Acc* __restrict__ means, Acc* __restrict__ squares, int N, int C, int HW, int G) {
+    const Element* __restrict__ x, Acc* __restrict__ means, Acc* __restrict__ squares, int N, int C, int HW, int G, int splits) {
   const int length = C / G * HW;
   const bool aligned = length % kVector == 0;
-  const Element* in = x + static_cast<size_t>(blockIdx.x / SPLIT) * length;
-  const int begin = blockIdx.x % SPLIT * part_length(length), end = min(length, begin + part_length(length));
+  const Element* in = x + static_cast<size_t>(blockIdx.x / splits) * length;
+  const int begin = blockIdx.x % splits * part_length(length, splits), end = min(length, begin + part_length(length, splits));
   Moments all = {0, 0, 0};
   for (int first = begin; first < end; first += kBatch) {
     Acc v[VECTORS][kVector];
@@ -146,8 +148,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}(
 
 extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}_write(
     const Element* __restrict__ x, const Element* __restrict__ gamma, const Element* __restrict__ beta,
-    const Acc* __restrict__ means, const Acc* __restrict__ squares, Out* __restrict__ y, int N, int C, int HW, int G, Acc eps) {
-  const int row = blockIdx.x / SPLIT;
+    const Acc* __restrict__ means, const Acc* __restrict__ squares, Out* __restrict__ y, int N, int C, int HW, int G, Acc eps,
+    int splits) {
+  const int row = blockIdx.x / splits;
   const int channels = C / G, length = channels * HW;
   const int first_channel = row % G * channels;
   const bool aligned = length % kVector == 0;
@@ -155,13 +158,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}_write(
   Out* out = y + static_cast<size_t>(row) * length;
   // Every warp merges the parts for itself.
   Moments all = {0, 0, 0};
-  for (int part = threadIdx.x % 32; part < SPLIT; part += 32) {
-    const int count = min(part_length(length), length - part * part_length(length));
-    all = merge(all, {static_cast<Acc>(max(count, 0)), means[row * SPLIT + part], squares[row * SPLIT + part]});
+  for (int part = threadIdx.x % 32; part < splits; part += 32) {
+    const int count = min(part_length(length, splits), length - part * part_length(length, splits));
+    all = merge(all, {static_cast<Acc>(max(count, 0)), means[row * splits + part], squares[row * splits + part]});
   }
   all = merge_lanes<32>(all);
   const Acc mean = all.mean, scale = 1 / sqrt(all.squares / length + eps);
-  const int begin = blockIdx.x % SPLIT * part_length(length), end = min(length, begin + part_length(length));
+  const int begin = blockIdx.x % splits * part_length(length, splits), end = min(length, begin + part_length(length, splits));
   for (int first = begin; first < end; first += kBatch) {
     Acc v[VECTORS][kVector];
     load_share(v, in + first, end - first, aligned, threadIdx.x);
