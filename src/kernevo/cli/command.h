@@ -31,6 +31,7 @@ struct Command {
 void add_common(CLI::App& app, CommonOptions& options);
 
 Command add_bench(CLI::App& app);
+Command add_bench_search(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_compare(CLI::App& app);
 Command add_devices(CLI::App& app);

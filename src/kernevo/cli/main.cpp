@@ -71,6 +71,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   std::map<std::string, Command> commands;
   commands["bench"] = add_bench(app);
+  commands["bench-search"] = add_bench_search(app);
   commands["check"] = add_check(app);
   commands["compare"] = add_compare(app);
   commands["devices"] = add_devices(app);

@@ -31,7 +31,7 @@ public:
     KERNEVO_TRY(built, build());
     if (!built)
       return std::optional(std::move(result_));
-    objective_.emplace(context_, memo_, kernel_, request_.seed);
+    objective_.emplace(context_, memo_, kernel_, request_.inputs);
     if (!request_.tune_only) {
       KERNEVO_TRY(right, small_shapes());
       if (!right)

@@ -165,6 +165,7 @@ private:
     request.evaluations = directive.evaluations;
     request.least_gain = state_.started.settings.least_gain;
     request.seed = state_.started.settings.seed;
+    request.inputs = state_.started.settings.inputs;
     request.interrupted = [this] { return cancelled_.load(); };
     if (directive.incumbent_ns)
       request.incumbent = Nanoseconds{*directive.incumbent_ns};

@@ -194,7 +194,9 @@ private:
       return;
     }
     member.tuning_helps = log2_gain(member.objective, *e.objective) > kTuningGain;
-    if (*e.objective < member.objective) {
+    // The best is only ever what was confirmed on hidden shapes.
+    const bool announced = e.candidate == state_.incumbent && e.outcome != StepOutcome::improved;
+    if (*e.objective < member.objective && !announced) {
       measure(member, e);
       settle_in(member.island, member.cell, e.candidate);
     }

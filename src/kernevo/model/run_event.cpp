@@ -36,6 +36,7 @@ Json settings_to_json(const RunSettings& s) {
   Json json{{"proposers", s.proposers},
             {"search", name_of(s.search)},
             {"seed", s.seed},
+            {"inputs", s.inputs},
             {"ahead", s.ahead},
             {"islands", s.islands},
             {"migration", s.migration},
@@ -52,7 +53,7 @@ Json settings_to_json(const RunSettings& s) {
 }
 
 RunSettings settings_of(const Json& json) {
-  only_keys(json, {"proposers", "search", "seed", "ahead", "islands", "migration", "budget",
+  only_keys(json, {"proposers", "search", "seed", "inputs", "ahead", "islands", "migration", "budget",
                    "target_ns", "roofline", "plateau", "first_tuning", "guard", "least_gain",
                    "restart_after", "poor_speedup"});
   RunSettings s;
@@ -62,6 +63,7 @@ RunSettings settings_of(const Json& json) {
     throw nlohmann::json::other_error::create(601, "unknown search", &json);
   s.search = *kind;
   s.seed = json.at("seed");
+  s.inputs = json.at("inputs");
   s.ahead = json.at("ahead");
   s.islands = json.at("islands");
   s.migration = json.at("migration");
