@@ -1,5 +1,5 @@
 // Register-blocked, with tiles copied by cp.async: they need no registers on their way, and STAGES - 1 of them are under way while one
-// is multiplied. A copy cannot transpose, so a tile keeps the layout of its matrix, and a thread takes 16 bytes along whatever is contiguous.
+// is multiplied. A copy cannot transpose, so a tile keeps the layout of its matrix; a thread takes 16 bytes along what is contiguous.
 // @tune BM 64 128 32
 // @tune BN 64 128 32
 // @tune BK 16 8 32
@@ -74,8 +74,8 @@ __device__ __forceinline__ void fetch_tile(Vector* tile, const Element* source, 
   }
 }
 
-// Which row (column) of a warp's tile is the i-th of a thread that is the `own`-th of ACROSS: neighbours take neighbouring vectors, or, where
-// a vector lies along the inner dimension, neighbouring lines.
+// Which row (column) of a warp's tile is the i-th of a thread that is the `own`-th of ACROSS: neighbours take neighbouring vectors, or,
+// where a vector lies along the inner dimension, neighbouring lines.
 template <int ACROSS, bool ALONG_K>
 __device__ __forceinline__ int place(int own, int i) {
   return ALONG_K ? i * ACROSS + own : (i / kVector * ACROSS + own) * kVector + i % kVector;

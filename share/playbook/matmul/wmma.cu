@@ -1,5 +1,5 @@
-// Tensor cores by nvcuda::wmma, which fits every architecture that has them. Tiles go through registers to shared memory, two pairs of them in
-// turn; lines are padded by 16 bytes, so that fragments are read without bank conflicts. Results leave by way of shared memory, because
+// Tensor cores by nvcuda::wmma, which fits every architecture that has them. Tiles go through registers to shared memory, two pairs of
+// them in turn; lines are padded by 16 bytes, so that fragments are read without bank conflicts. Results leave by way of shared memory, because
 // which thread holds which element of a fragment is not told.
 // @tune BM 64 128 32
 // @tune BN 64 128 32
@@ -12,7 +12,7 @@
 // @tune WN 32 64 16
 // @where BM % WM == 0 && BN % WN == 0 && WM * WN >= 512
 // @where (BM / WM) * (BN / WN) >= 2 && (BM / WM) * (BN / WN) <= 16
-// @where 16 / {{vector}} * (max(BM * (BK + {{vector}}), BK * (BM + {{vector}})) + max(BN * (BK + {{vector}}), BK * (BN + {{vector}}))) <= 24576
+// @where 16 / {{vector}} * ((BM + BN) * BK + {{vector}} * (max(BM, BK) + max(BN, BK))) <= 24576 - 512 * (BM / WM) * (BN / WN)
 {{if batched}}
 // @launch {{name}}<<<dim3(ceil_div(N, BN), ceil_div(M, BM), BATCH), (BM / WM) * (BN / WN) * 32>>>({{arguments}})
 {{else}}

@@ -1,5 +1,5 @@
-// A block computes one result: its threads read 16 bytes each of the row side by side, and add up by shuffles and once through shared memory.
-// For rows so few or so long that a warp each would not fill the GPU.
+// A block computes one result: its threads read 16 bytes each of the row side by side, and add up by shuffles and once through shared
+// memory. For rows so few or so long that a warp each would not fill the GPU.
 // @tune BLOCK 128 64 256 512
 // @tune UNROLL 4 2 8 1
 // @launch {{name}}<<<M, BLOCK>>>({{arguments}})

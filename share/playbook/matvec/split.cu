@@ -1,5 +1,5 @@
-// A row is split over SPLIT blocks, which makes enough of them where there are few rows; each leaves its part of the sum in scratch memory, and
-// a second launch adds the parts up.
+// A row is split over SPLIT blocks, which makes enough of them where there are few rows; each leaves its part of the sum in scratch memory,
+// and a second launch adds the parts up.
 // @tune BLOCK 128 64 256
 // @tune SPLIT 8 4 16 32 2
 // @scratch partial {{scratch}} [SPLIT * M]
