@@ -1,6 +1,6 @@
 // Tensor cores by nvcuda::wmma, which fits every architecture that has them. Tiles go through registers to shared memory, two pairs of
-// them in turn; lines are padded by 16 bytes, so that fragments are read without bank conflicts. Results leave by way of shared memory, because
-// which thread holds which element of a fragment is not told.
+// them in turn; lines are padded by 16 bytes against bank conflicts. Results leave by way of shared memory, because which thread holds
+// which element of a fragment is not told.
 // @tune BM 64 128 32
 // @tune BN 64 128 32
 {{if half}}
