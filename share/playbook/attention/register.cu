@@ -1,6 +1,6 @@
-// A block takes ROWS queries of a head and goes once over the keys, tile by tile, with a running maximum and sum per query: scores never leave
-// the chip. A thread computes TM x (KEYS / TX) scores and TM x (D / TX) outputs in registers. Values arrive while scores are computed, and the
-// next keys while values are added up.
+// A block takes ROWS queries of a head and goes once over the keys, tile by tile, with a running maximum and sum per query:
+// scores never leave the chip. A thread computes TM x (KEYS / TX) scores and TM x (D / TX) outputs in registers. Values arrive
+// while scores are computed, and the next keys while values are added up.
 // @tune ROWS 32 64 128
 // @tune KEYS 32 64
 // @tune TM 4 8 2

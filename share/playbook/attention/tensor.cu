@@ -1,6 +1,6 @@
-// Both products on the tensor cores. A warp takes 16 x TILES queries and goes once over the keys with a running maximum and sum; its queries,
-// scores, weights and outputs stay in registers, since the layout of a product's result is that of the next one's left operand. Values arrive
-// while scores are computed, and the next keys while values are added up.
+// Both products on the tensor cores. A warp takes 16 x TILES queries and goes once over the keys with a running maximum and sum;
+// its queries, scores, weights and outputs stay in registers, since the layout of a product's result is that of the next one's
+// left operand. Values arrive while scores are computed, and the next keys while values are added up.
 // @tune WARPS 4 2 8
 // @tune TILES 1 2
 // @tune KEYS 64 32 128

@@ -1,10 +1,11 @@
-// A product of matrices whose right one is never stored: BM output channels x BN output pixels a block, TM x TN of them a thread. A step of the
-// product takes whole filters of a few channels, so that a thread always gathers from the same places of a filter: their offsets and whether
-// they lie in the padding are found once. The next step is on its way in registers while this one is computed from one of two buffers.
+// A product of matrices whose right one is never stored: BM output channels x BN output pixels a block, TM x TN of them a thread.
+// A step of the product takes whole filters of a few channels, so that a thread always gathers from the same places of a filter:
+// their offsets and whether they lie in the padding are found once. The next step is on its way in registers while this one is
+// computed from one of two buffers.
 // @tune BM 64 32 128
-// @tune BN 64 128
+// @tune BN 128 64
 // @tune TM 8 4
-// @tune TN 4 8
+// @tune TN 8 4
 // @tune DEPTH 9 18 36
 // @where BM / TM * (BN / TN) >= BN && BM / TM * (BN / TN) <= 256
 {{if conv2d}}

@@ -1,24 +1,25 @@
-// On the tensor cores: BM output channels x (TP x TQ) output pixels a block. A step takes CHANNELS input channels: the patch of input under the
-// tile, channels innermost, and all weights of these channels. Every position of the filter then reads the same patch at other rows, so that
-// an input value comes once from memory. Weights are first brought into that order, with zeros for channels that do not exist. The patch of
-// the next step is on its way in registers while this one is computed.
+// On the tensor cores: BM output channels x (TP x TQ) output pixels a block. A step takes CHANNELS input channels: the patch of
+// input under the tile, channels innermost, and all weights of these channels. Every position of the filter then reads the same
+// patch at other rows, so that an input value comes once from memory. Weights are first brought into that order, with zeros for
+// channels that do not exist. The patch of the next step is on its way in registers while this one is computed. A patch begins and
+// ends on boundaries of four pixels, which adds six columns at most.
 // @tune BM 64 128 32
 {{if conv2d}}
-// @tune TP 8 4 16
+// @tune TP 16 8 4
 // @tune TQ 8 16 32
 {{else}}
 // @tune TP 1
 // @tune TQ 128 64 256
 {{end}}
-// @tune WARPS_M 1 2 4
+// @tune WARPS_M 2 1 4
 // @tune WARPS_N 2 4 1
 // @tune CHANNELS 16 32
 // @tune BUFFERS 1 2
 // @where BM % (16 * WARPS_M) == 0 && TP * TQ % (16 * WARPS_N) == 0 && WARPS_M * WARPS_N >= 2 && WARPS_M * WARPS_N <= 8
 // @where BM / WARPS_M * (TP * TQ / WARPS_N) <= 4096 && BM / WARPS_M * (TP * TQ / WARPS_N) >= 512
 {{if conv2d}}
-// @where ((TP - 1) * stride + R) * ((TQ - 1) * stride + S) * CHANNELS / 256 <= 12 * WARPS_M * WARPS_N
-// @where 2 * BUFFERS * (R * S * BM + ((TP - 1) * stride + R) * ((TQ - 1) * stride + S)) * (CHANNELS + 8) <= 163 * 1024
+// @where ((TP - 1) * stride + R) * ((TQ - 1) * stride + S + 6) * CHANNELS / 1024 <= 3 * WARPS_M * WARPS_N
+// @where 2 * BUFFERS * (R * S * BM + ((TP - 1) * stride + R) * ((TQ - 1) * stride + S + 6)) * (CHANNELS + 8) <= 163 * 1024
 {{if float16}}
 // @scratch ordered float16 [R * S * K * ceil_div(C / groups, CHANNELS) * CHANNELS]
 {{else}}
@@ -26,11 +27,11 @@
 {{end}}
 // @launch {{name}}_order<<<ceil_div(R * S * K * ceil_div(C / groups, CHANNELS) * CHANNELS, 256), 256>>>(w, ordered, K, C / groups)
 // @launch {{name}}<<<dim3(N * ceil_div(P, TP) * ceil_div(Q, TQ), ceil_div(K / groups, BM) * groups), 32 * WARPS_M * WARPS_N,
-//   2 * BUFFERS * (R * S * BM + ((TP - 1) * stride + R) * ((TQ - 1) * stride + S)) * (CHANNELS + 8)>>>(
-//     x, ordered, y, N, C, H, W, K)
+//   2 * BUFFERS * (R * S * BM + ((TP - 1) * stride + R) * ((TQ - 1) * stride + S + 6)) * (CHANNELS + 8)>>>(x,
+//   ordered, y, N, C, H, W, K)
 {{else}}
-// @where ((TQ - 1) * stride + R) * CHANNELS / 256 <= 12 * WARPS_M * WARPS_N
-// @where 2 * BUFFERS * (R * BM + (TQ - 1) * stride + R) * (CHANNELS + 8) <= 163 * 1024
+// @where ((TQ - 1) * stride + R + 6) * CHANNELS / 1024 <= 3 * WARPS_M * WARPS_N
+// @where 2 * BUFFERS * (R * BM + ((TQ - 1) * stride + R + 6)) * (CHANNELS + 8) <= 163 * 1024
 {{if float16}}
 // @scratch ordered float16 [R * K * ceil_div(C / groups, CHANNELS) * CHANNELS]
 {{else}}
@@ -38,7 +39,7 @@
 {{end}}
 // @launch {{name}}_order<<<ceil_div(R * K * ceil_div(C / groups, CHANNELS) * CHANNELS, 256), 256>>>(w, ordered, K, C / groups)
 // @launch {{name}}<<<dim3(N * ceil_div(P, TQ), ceil_div(K / groups, BM) * groups), 32 * WARPS_M * WARPS_N,
-//   2 * BUFFERS * (R * BM + (TQ - 1) * stride + R) * (CHANNELS + 8)>>>(x, ordered, y, N, C, 1, L, K)
+//   2 * BUFFERS * (R * BM + ((TQ - 1) * stride + R + 6)) * (CHANNELS + 8)>>>(x, ordered, y, N, C, 1, L, K)
 {{end}}
 {{types}}
 {{if conv2d}}
@@ -50,15 +51,24 @@ constexpr int kStrideH = 1, kPadH = 0;
 {{end}}
 constexpr int kStride = {{dim.stride}}, kPad = {{dim.padding}}, kGroups = {{dim.groups}};
 constexpr int kFilter = kR * kS;
-constexpr int kHeight = (TP - 1) * kStrideH + kR, kWidth = (TQ - 1) * kStride + kS; // of the patch
+constexpr int kShift = (4 - kPad % 4) % 4; // columns before the first one needed, so that a patch begins on a boundary of four pixels
+constexpr int kHeight = (TP - 1) * kStrideH + kR, kWidth = ((TQ - 1) * kStride + kS + kShift + 3) / 4 * 4; // of the patch
 constexpr int kThreads = 32 * WARPS_M * WARPS_N;
 constexpr int kRow = CHANNELS + 8; // eight rows, 16 bytes of each, lie in different banks
 constexpr int kOctets = CHANNELS / 8;
-constexpr int kFetched = (kHeight * kWidth * kOctets + kThreads - 1) / kThreads; // octets of the patch per thread
+constexpr int kFetched = (kHeight * kWidth / 4 * kOctets + kThreads - 1) / kThreads; // four pixels x eight channels each, per thread
 constexpr int kTilesM = BM / WARPS_M / 16, kTilesN = TP * TQ / WARPS_N / 8;      // products of a warp
 
 struct alignas(16) Octet {
   Element element[8];
+};
+
+struct alignas(8) Quad {
+  Element element[4];
+};
+
+struct alignas(4) Pair {
+  Out left, right;
 };
 
 // ordered[(r, s)][output channel][input channel, padded to whole steps]
@@ -103,26 +113,41 @@ extern "C" __global__ void __launch_bounds__(kThreads) {{name}}(const Element* _
   Element* weights = reinterpret_cast<Element*>(memory);          // BUFFERS x [kFilter][BM][kRow]
   Element* patches = weights + BUFFERS * kFilter * BM * kRow;     // BUFFERS x [kHeight * kWidth][kRow]
 
-  Octet fetched[kFetched];
+  Quad fetched[kFetched][8];
+  const bool aligned = W % 4 == 0; // then four pixels are in the row, or none of them
   const auto fetch_patch = [&](int first_channel) {
 #pragma unroll
     for (int i = 0; i < kFetched; i++) {
-      // Neighbouring threads take neighbouring pixels.
-      const int at = threadIdx.x + i * kThreads, octet = at / (kHeight * kWidth), pixel = at % (kHeight * kWidth);
-      const int row = first_p * kStrideH - kPadH + pixel / kWidth, col = first_q * kStride - kPad + pixel % kWidth;
-      const int channel = first_channel + octet * 8;
-      const bool inside = octet < kOctets && row >= 0 && row < H && col >= 0 && col < W;
-      const Element* from = in + (static_cast<size_t>(channel) * H + row) * W + col;
+      const int at = threadIdx.x + i * kThreads, octet = at % kOctets, pixel = at / kOctets * 4;
+      const int row = first_p * kStrideH - kPadH + pixel / kWidth, col = first_q * kStride - kPad - kShift + pixel % kWidth;
+      const bool inside = pixel < kHeight * kWidth && row >= 0 && row < H;
 #pragma unroll
-      for (int e = 0; e < 8; e++)
-        fetched[i].element[e] = inside && channel + e < in_channels ? from[static_cast<size_t>(e) * H * W] : static_cast<Element>(0.0f);
+      for (int c = 0; c < 8; c++) {
+        const int channel = first_channel + octet * 8 + c;
+        const bool exists = inside && channel < in_channels;
+        const Element* from = in + (static_cast<long long>(channel) * H + row) * W + col;
+        if (aligned && exists && col >= 0 && col < W) {
+          fetched[i][c] = *reinterpret_cast<const Quad*>(from);
+        } else {
+#pragma unroll
+          for (int e = 0; e < 4; e++)
+            fetched[i][c].element[e] = !aligned && exists && col + e >= 0 && col + e < W ? from[e] : static_cast<Element>(0.0f);
+        }
+      }
     }
   };
   const auto store_patch = [&](int buffer) {
 #pragma unroll
     for (int i = 0; i < kFetched; i++) {
-      const int at = threadIdx.x + i * kThreads, octet = at / (kHeight * kWidth), pixel = at % (kHeight * kWidth);
-      if (octet < kOctets) *reinterpret_cast<Octet*>(patches + (buffer * kHeight * kWidth + pixel) * kRow + octet * 8) = fetched[i];
+      const int at = threadIdx.x + i * kThreads, octet = at % kOctets, pixel = at / kOctets * 4;
+      if (pixel >= kHeight * kWidth) continue;
+#pragma unroll
+      for (int e = 0; e < 4; e++) {
+        Octet channels;
+#pragma unroll
+        for (int c = 0; c < 8; c++) channels.element[c] = fetched[i][c].element[e];
+        *reinterpret_cast<Octet*>(patches + (buffer * kHeight * kWidth + pixel + e) * kRow + octet * 8) = channels;
+      }
     }
   };
   const auto copy_weights = [&](int buffer, int first_channel) {
@@ -130,9 +155,11 @@ extern "C" __global__ void __launch_bounds__(kThreads) {{name}}(const Element* _
       const int octet = at % kOctets, out = at / kOctets % BM, place = at / kOctets / BM;
       const bool exists = first_out + out < out_channels;
       const size_t row = static_cast<size_t>(place) * K + group * out_channels + (exists ? first_out + out : 0);
-      const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(weights + ((buffer * kFilter + place) * BM + out) * kRow + octet * 8));
+      const Element* from = ordered + row * padded + first_channel + octet * 8;
+      Element* to = weights + ((buffer * kFilter + place) * BM + out) * kRow + octet * 8;
       const int bytes = exists ? 16 : 0; // the rest of the 16 is filled with zeros
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(ordered + row * padded + first_channel + octet * 8), "r"(bytes)
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from),
+                   "r"(bytes)
                    : "memory");
     }
   };
@@ -144,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) {{name}}(const Element* _
 #pragma unroll
   for (int j = 0; j < kTilesN / 2; j++) {
     const int pixel = warp_n + j * 16 + lane / 16 * 8 + lane % 8;
-    pixel_row[j] = pixel / TQ * kStrideH * kWidth + pixel % TQ * kStride;
+    pixel_row[j] = pixel / TQ * kStrideH * kWidth + pixel % TQ * kStride + kShift;
   }
   float sum[kTilesM][kTilesN][4] = {};
   fetch_patch(0);
@@ -196,8 +223,14 @@ extern "C" __global__ void __launch_bounds__(kThreads) {{name}}(const Element* _
       for (int j = 0; j < kTilesN; j++) {
         const int pixel = warp_n + j * 8 + lane % 4 * 2; // and the one to its right
         const int p = first_p + pixel / TQ, q = first_q + pixel % TQ;
-        if (p < P && q < Q) plane[static_cast<size_t>(p) * Q + q] = static_cast<Out>(sum[i][j][2 * h]);
-        if (p < P && q + 1 < Q) plane[static_cast<size_t>(p) * Q + q + 1] = static_cast<Out>(sum[i][j][2 * h + 1]);
+        if (p >= P || q >= Q) continue;
+        Out* to = plane + static_cast<size_t>(p) * Q + q;
+        if (Q % 2 == 0) { // both exist, and the pair is aligned
+          *reinterpret_cast<Pair*>(to) = {static_cast<Out>(sum[i][j][2 * h]), static_cast<Out>(sum[i][j][2 * h + 1])};
+        } else {
+          to[0] = static_cast<Out>(sum[i][j][2 * h]);
+          if (q + 1 < Q) to[1] = static_cast<Out>(sum[i][j][2 * h + 1]);
+        }
       }
     }
 }

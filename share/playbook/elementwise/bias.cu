@@ -1,5 +1,5 @@
-// The matrix as one long row of 16-byte vectors, several in flight per thread. The bias comes from L1 and L2, by vectors where rows are
-// whole vectors.
+// The matrix as one long row of 16-byte vectors, several in flight per thread. The bias comes from L1 and L2, by vectors where
+// rows are whole vectors.
 // @tune BLOCK 256 128 512 1024
 // @tune VECTORS 2 1 4 8
 // @launch {{name}}<<<ceil_div(M * N, BLOCK * VECTORS * {{vector}}), BLOCK>>>({{arguments}})

@@ -1,5 +1,5 @@
-// Vectors of 16 bytes, several of both operands in flight per thread: all loads of a tile are issued before the first value is needed. A block
-// takes TILES tiles, a grid apart.
+// Vectors of 16 bytes, several of both operands in flight per thread: all loads of a tile are issued before the first value is
+// needed. A block takes TILES tiles, a grid apart.
 // @tune BLOCK 256 128 512 1024
 // @tune VECTORS 2 1 4 8
 // @tune TILES 1 2 4 8

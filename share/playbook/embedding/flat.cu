@@ -1,5 +1,5 @@
-// The result as one long row of 16-byte vectors, several in flight per thread: short rows of the table fill warps as well as long ones. A vector
-// lies in one row where rows are whole vectors; elements are taken one by one otherwise.
+// The result as one long row of 16-byte vectors, several in flight per thread: short rows of the table fill warps as well as long
+// ones. A vector lies in one row where rows are whole vectors; elements are taken one by one otherwise.
 // @tune BLOCK 256 128 512
 // @tune VECTORS 4 2 1 8
 // @launch {{name}}<<<ceil_div(T * D, BLOCK * VECTORS * {{vector}}), BLOCK>>>({{arguments}})

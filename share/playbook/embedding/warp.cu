@@ -1,5 +1,5 @@
-// A warp copies a row of the table at a time: the index is read once, lanes take consecutive vectors of 16 bytes (elements, where rows are no
-// whole vectors), and several of them are in flight.
+// A warp copies a row of the table at a time: the index is read once, lanes take consecutive vectors of 16 bytes (elements, where
+// rows are no whole vectors), and several of them are in flight.
 // @tune WARPS 8 4 16
 // @tune VECTORS 4 2 1 8
 // @tune ROWS 1 2 4

@@ -1,5 +1,5 @@
-// A thread computes ROWS x COLS neighbouring outputs: it reads each input row under them once, reduces it along the row and adds that to every
-// output the row belongs to. Windows are unrolled; rows are read and written by vectors where they are aligned.
+// A thread computes ROWS x COLS neighbouring outputs: it reads each input row under them once, reduces it along the row and adds
+// that to every output the row belongs to. Windows are unrolled; rows are read and written by vectors where they are aligned.
 {{if int8}}
 // @tune COLS 8 1 2 4 16
 {{else}}

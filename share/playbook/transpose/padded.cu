@@ -1,5 +1,5 @@
-// A square tile goes through shared memory, so that rows are read and rows are written. Each row of it is padded by a bank's width, so that a
-// column lies in as many banks as it has elements.
+// A square tile goes through shared memory, so that rows are read and rows are written. Each row of it is padded by a bank's
+// width, so that a column lies in as many banks as it has elements.
 {{if int8}}
 // @tune TILE 128 64
 {{else}}

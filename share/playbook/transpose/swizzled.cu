@@ -1,5 +1,6 @@
-// Tiles with rows of 128 bytes, read and written by 16 bytes. Narrow elements are transposed in registers up to words of 4 bytes, words in
-// shared memory, whose 16-byte groups are permuted by row instead of padded: vectors stay aligned and banks do not collide.
+// Tiles with rows of 128 bytes, read and written by 16 bytes. Narrow elements are transposed in registers up to words of 4 bytes,
+// words in shared memory, whose 16-byte groups are permuted by row instead of padded: vectors stay aligned and banks do not
+// collide.
 // @tune DEPTH 2 1 4
 // @where DEPTH * {{vector}} * 1024 <= 49152
 {{if float64}}
