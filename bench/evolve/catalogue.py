@@ -47,7 +47,7 @@ def main():
     parser.add_argument("--evaluations", type=int, default=80)
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     options.out.mkdir(parents=True, exist_ok=True)
     print("operation\treference_us\tbest_us\tratio\troofline\tevaluations\tseconds\tbest")
     for operation in options.operation or operations(options.build):

@@ -109,10 +109,12 @@ void add_memory(ResourceCycles& cycles, const sass::SassInstruction& i, const Ac
   }
   const double passes = global != nullptr ? l1_passes(*global) : words;
   const double share = global != nullptr ? requests_share(*global, n) : 1;
-  const bool to_registers = memory.load && i.opcode != "LDGSTS";
+  // cp.async reads as a load does, but hands nothing to registers: it fills shared memory.
+  const double words_returned = i.opcode == "LDGSTS" ? 0 : words;
   cycles.l1 +=
-      n * share * (to_registers ? costs.global_load(passes, words) : costs.global_store(passes));
-  if (shared != nullptr) // cp.async fills shared memory on the way
+      n * share *
+      (memory.load ? costs.global_load(passes, words_returned) : costs.global_store(passes));
+  if (shared != nullptr)
     cycles.shared += n * share * costs.shared(shared_passes(*shared), false);
 }
 
@@ -197,7 +199,7 @@ BlockWork block_work(const Gpu& gpu, const Architecture& architecture, const Lau
       add_arithmetic(segment.cycles, pipe, costs, n);
       if (pipe == sass::Pipe::tensor)
         segment.cycles.tensor += n * tensor_cycles(i, gpu);
-      if (i.memory)
+      if (i.memory && !i.never_executes())
         add_memory(segment.cycles, i, accesses, costs, n);
       if (i.opcode == "BAR")
         block.barriers_per_warp += n / blocks / block.warps;

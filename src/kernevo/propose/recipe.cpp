@@ -99,9 +99,10 @@ private:
     std::vector<std::string> result;
     for (const auto& [name, place] : entries) {
       if (std::find(known.begin(), known.end(), name) == known.end())
-        return fail(ErrorCode::input,
-                    fmt::format("unknown name '{}' in '{}'{}", name, key, did_you_mean(name, known)),
-                    place, fmt::format("use one of {}", fmt::join(known, ", ")));
+        return fail(
+            ErrorCode::input,
+            fmt::format("unknown name '{}' in '{}'{}", name, key, did_you_mean(name, known)), place,
+            fmt::format("use one of {}", fmt::join(known, ", ")));
       result.push_back(name);
     }
     return result;
@@ -202,6 +203,14 @@ Result<std::optional<std::string>> unfit(const Recipe& recipe, const Task& task,
     return Reason("the task has arguments of its own");
   if (!recipe.dtypes.empty() && !recipe.dtypes.contains(task.dtype))
     return Reason(fmt::format("it is not for {}", name_of(task.dtype)));
+  // A size the template takes as a constant must be one.
+  KERNEVO_TRY(text, read_text_file(recipe.file));
+  const auto constants = constant_sizes(task);
+  for (std::size_t at = 0; (at = text.find("{{dim.", at)) != std::string::npos; at += 2) {
+    const std::string key = text.substr(at + 2, text.find("}}", at) - at - 2);
+    if (!constants.contains(key))
+      return Reason(fmt::format("{} is not the same in every shape", key.substr(4)));
+  }
   if (!recipe.when)
     return Reason();
   for (const ShapeCase& shape : task.shapes) {

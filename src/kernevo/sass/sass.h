@@ -65,6 +65,11 @@ struct SassInstruction {
   ControlCode control;
 
   bool has(const char* modifier) const;
+  // Guarded by "not true": ptxas puts such loads before groups of asynchronous copies. They take an
+  // issue slot and touch nothing.
+  bool never_executes() const {
+    return guard && guard->file == RegisterFile::predicate && guard->index == 7 && guard->negated;
+  }
   std::string text() const; // without the guard: "FFMA.FTZ R0, R1, R2, R3"
 };
 
