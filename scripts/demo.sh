@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# The main job on the examples: right kernels, a wrong one with its diagnosis, times and reasons.
+# The main job on the examples: two evolutions (virtual GPU, playbook, SQLite), the reason for what they found, and their reports;
+# then what the other commands say of single kernels.
 #   scripts/demo.sh build/kernevo
 set -euo pipefail
 program=$(realpath "$1")
 cd "$(dirname "$0")/.."
+runs=$(dirname "$program")/demo
 
 run() {
   printf '\n$ kernevo %s\n' "$*"
@@ -12,20 +14,31 @@ run() {
   [ "$code" -le 1 ] || exit "$code"
 }
 
+# A run that is there already is only told; one of an older program is made anew.
+evolve() {
+  local task=$1 folder=$runs/$2
+  if [ -e "$folder/journal.sqlite" ] && "$program" replay "$folder" --quiet >/dev/null 2>&1; then
+    run evolve --resume "$folder"
+  else
+    rm -rf "$folder"
+    run evolve "$task" --out "$folder" --evaluations "$3"
+  fi
+  local best
+  best=$("$program" show "$folder" --json --limit 1 | python3 -c 'import json, sys; print(json.load(sys.stdin)["state"]["incumbent"])')
+  run show "$folder" --why "$best"
+  run report "$folder"
+}
+
 run doctor
-run check examples/softmax/task.yaml examples/softmax/naive.cu
-run check examples/softmax/task.yaml examples/softmax/online.cu --quiet
-run check examples/matmul/task.yaml examples/matmul/tiled.cu --quiet
-run check examples/matmul/task_fp16.yaml examples/matmul/tensor_core_fp16.cu --quiet
-run check examples/kerlever_seed/matmul_spec.yaml examples/kerlever_seed/reference.cu
 echo
-echo "And a tiled matmul that forgot a barrier:"
+echo "A faster softmax and a faster matmul, from naive kernels, without a GPU and without an LLM:"
+evolve examples/softmax/task_large.yaml softmax 60
+evolve examples/matmul/task_large.yaml matmul 80
+run extract "$runs/softmax" -o "$runs/softmax/best.cu" --force
+run check examples/softmax/task_large.yaml "$runs/softmax/best.cu" --quiet
+echo
+echo "Every candidate is judged like this tiled matmul that forgot a barrier:"
 run check examples/matmul/task.yaml examples/matmul/tiled_race.cu
-echo
-echo "How fast, why, and with which parameters (modelled for an A100):"
-run bench examples/matmul/task.yaml examples/matmul/naive.cu
-run compare examples/matmul/task.yaml examples/matmul/naive.cu examples/matmul/tiled.cu --quiet
 run profile examples/bottlenecks/bank_conflict/task.yaml examples/bottlenecks/bank_conflict/before.cu --quiet
-log=$(mktemp -u)
-run tune examples/matmul/task.yaml examples/matmul/register_tiled.cu --evaluations 12 --log "$log"
-rm -f "$log"
+echo
+echo "Reports: $runs/softmax/report.html and $runs/matmul/report.html"

@@ -133,8 +133,10 @@ private:
     return {};
   }
 
-  // What the counting needs to know of each launch; a fault where one does not fit.
-  std::vector<RunRequest::Profile> profiles(const LaunchPlan& plan, bool all_blocks) {
+  // What the counting needs to know of each launch; a fault where one does not fit. About so many
+  // blocks are counted; all without a number.
+  std::vector<RunRequest::Profile> profiles(const LaunchPlan& plan,
+                                            std::optional<std::uint64_t> blocks) {
     std::vector<RunRequest::Profile> profiles;
     for (const Launch& launch : plan.launches) {
       RunRequest::Profile profile;
@@ -142,8 +144,8 @@ private:
       for (std::size_t axis = 0; axis < 3; ++axis)
         grid.at(axis) = static_cast<std::uint32_t>(
             std::clamp<std::int64_t>(launch.grid.at(axis), 1, 0xFFFFFFFF));
-      if (!all_blocks && !launch.cooperative)
-        profile.blocks = choose_blocks(grid, options_.blocks, options_.seed);
+      if (blocks && !launch.cooperative)
+        profile.blocks = choose_blocks(grid, *blocks, options_.seed);
       const KernelResources* r = result_.build.resources_of(launch.kernel);
       const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
       const Bytes shared{
@@ -178,35 +180,64 @@ private:
       fault(FaultKind::interface_contract_error, format_error(plan.error()));
       return {};
     }
-    const auto sampled = profiles(*plan, false);
+    KERNEVO_TRY(bench, profile_and_predict(shape, problem, *plan, options_.blocks));
+    if (bench && unlikely_sample(shape, *plan, *bench)) {
+      KERNEVO_TRY(again, profile_and_predict(shape, problem, *plan, kMoreBlocks * options_.blocks));
+      bench = std::move(again);
+    }
+    if (bench)
+      result_.cases.push_back(std::move(*bench));
+    return {};
+  }
+
+  // Blocks with unequal work may be sampled so that less seems to be moved than the task asks for.
+  bool unlikely_sample(const ShapeCase& shape, const LaunchPlan& plan,
+                       const CaseBench& bench) const {
+    if (!task_.work.bytes || blocks_of(plan) <= options_.blocks)
+      return false;
+    const auto compulsory = task_.work.bytes->evaluate(shape.dims);
+    if (!compulsory || *compulsory < static_cast<std::int64_t>(result_.gpu.l2_cache.value))
+      return false; // what fits the cache need not be moved at all
+    double moved = 0;
+    for (const LaunchBench& launch : bench.launches)
+      moved +=
+          launch.prediction.traffic.dram_read_bytes + launch.prediction.traffic.dram_write_bytes;
+    return moved < kUnlikely * static_cast<double>(*compulsory);
+  }
+
+  // Nothing when the kernel has a fault.
+  Result<std::optional<CaseBench>> profile_and_predict(const ShapeCase& shape,
+                                                       const Problem& problem,
+                                                       const LaunchPlan& plan,
+                                                       std::uint64_t blocks) {
+    const auto sampled = profiles(plan, blocks);
     if (result_.fault)
-      return {};
+      return std::optional<CaseBench>();
     CaseOptions limits;
     limits.seconds = options_.seconds;
     limits.instruction_budget = runaway_budget(estimated_work(task_, problem));
-    KERNEVO_TRY(inputs,
-                make_inputs_on_demand(std::move(problem), InputSet::nominal, options_.seed));
-    KERNEVO_TRY(profiled, profile_case(subject_, inputs, *plan, sampled, limits));
-    if (profiled.finding && plan->launches.size() > 1 && blocks_of(*plan) <= kWholePlanBlocks) {
-      KERNEVO_TRY(whole, profile_case(subject_, inputs, *plan, profiles(*plan, true), limits));
+    KERNEVO_TRY(inputs, make_inputs_on_demand(problem, InputSet::nominal, options_.seed));
+    KERNEVO_TRY(profiled, profile_case(subject_, inputs, plan, sampled, limits));
+    if (profiled.finding && plan.launches.size() > 1 && blocks_of(plan) <= kWholePlanBlocks) {
+      KERNEVO_TRY(whole,
+                  profile_case(subject_, inputs, plan, profiles(plan, std::nullopt), limits));
       profiled = std::move(whole);
     }
     if (profiled.finding) {
       fault(fault_of(profiled.finding->kind),
             fmt::format("{} (case {})", profiled.finding->message, shape.id));
-      return {};
+      return std::optional<CaseBench>();
     }
     CaseBench bench;
     bench.case_id = shape.id;
     bench.weight = shape.weight;
     for (std::size_t i = 0; i < profiled.counts.size(); ++i) {
-      KERNEVO_TRY(launch, predict(plan->launches[i], std::move(profiled.counts[i])));
+      KERNEVO_TRY(launch, predict(plan.launches[i], std::move(profiled.counts[i])));
       bench.launches.push_back(std::move(launch));
     }
     KERNEVO_TRY(timing, timing_of(bench, shape));
     bench.timing = std::move(timing);
-    result_.cases.push_back(std::move(bench));
-    return {};
+    return std::optional(std::move(bench));
   }
 
   Result<LaunchBench> predict(const Launch& launch, LaunchCounts counts) const {
@@ -263,6 +294,8 @@ private:
     return objective_time(task_.objective, times);
   }
 
+  static constexpr double kUnlikely = 0.97;       // of what must be moved at least
+  static constexpr std::uint64_t kMoreBlocks = 8; // times as many the second time
   // Errors are stated so that two validation launches in three lay within.
   static constexpr double kModelConfidence = 0.68;
 

@@ -75,6 +75,25 @@ TEST_F(BenchKernel, StridedAccessIsSlower) {
   EXPECT_GT(strided->objective->value, 2 * straight->objective->value);
 }
 
+// Some of these blocks do two tiles, most do one; a sample of the latter alone would beat the
+// memory.
+TEST_F(BenchKernel, BlocksWithUnequalWorkDoNotBeatTheMemory) {
+  const std::string source =
+      "// @launch add<<<1728, 256>>>(A, B, C, N)\n"
+      "__global__ void add(const float* A, const float* B, float* C, int N) {\n"
+      "  for (int tile = blockIdx.x; tile * 8192 < N; tile += gridDim.x)\n"
+      "    for (int i = tile * 8192 + threadIdx.x; i < min(N, tile * 8192 + 8192); i += 256)\n"
+      "      C[i] = A[i] + B[i];\n}\n";
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    BenchOptions options;
+    options.seed = seed;
+    const auto result = bench(kAddTask, source, options);
+    ASSERT_TRUE(result) << format_error(result.error());
+    ASSERT_FALSE(result->fault) << result->summary;
+    EXPECT_GT(result->objective->value, 129e3) << seed;
+  }
+}
+
 TEST_F(BenchKernel, AddsUpTheLaunchesOfAPlan) {
   const std::string half = "// @launch add<<<ceil_div(N, 256), 256>>>(A, B, C, N)\n";
   const std::string source = add_kernel("if (i < N) C[i] = A[i] + B[i];", half);
