@@ -92,9 +92,9 @@ Result<int> resume(const Options& options, const std::string& which) {
   return conclude(end, *run.journal, view);
 }
 
-// Task files are often called task.yaml; their folder says more then.
+// Task files are often called task.yaml or task_fp16.yaml; their folder says more then.
 std::string run_name(const evolve::RunContext& context, const std::string& task_file) {
-  if (context.task.name != "task")
+  if (!context.task.name.starts_with("task"))
     return context.task.name;
   std::error_code ignored;
   const std::string folder = fs::absolute(task_file, ignored).parent_path().filename().string();

@@ -17,6 +17,7 @@ constexpr std::uint64_t kStagnation = 4; // steps without a gain
 constexpr std::size_t kDeepest = 16;     // times the first tuning
 constexpr double kWorthTuning = 1.5;     // times the best
 constexpr double kExploring = 0.2;       // share of the bandit's steps that leave the best
+constexpr double kHopelessParent = 3;    // times the best: no change of it is likely to win
 constexpr double kRankDecay = 0.6;       // the next best is taken so much less often
 
 using Choice = std::optional<Decision>;
@@ -275,8 +276,11 @@ private:
   Result<Choice> leave_the_best(const std::string& gate, const std::string& why,
                                 const Reason& reason) {
     std::vector<const Member*> others = elites();
-    const Step best = leader().candidate.step;
-    std::erase_if(others, [&](const Member* m) { return m->candidate.step == best; });
+    const Member& best = leader();
+    std::erase_if(others, [&](const Member* m) {
+      return m->candidate.step == best.candidate.step ||
+             m->objective.value > kHopelessParent * best.objective.value;
+    });
     for (std::uint64_t draw = 2; !others.empty(); ++draw) {
       std::size_t pick = 0;
       while (pick + 1 < others.size() && random_.uniform(16 * draw + pick) < kRankDecay)

@@ -30,8 +30,13 @@ Result<KernelFile> tuned(const Parent& parent) {
 Move make_move(std::string_view name, std::string title, std::vector<std::string> answers,
                std::string source, std::vector<std::string> genes) {
   std::string hash = sha256_hex(source);
-  return {std::string(name), std::move(title), std::move(answers),
-          std::move(source), std::move(hash),  std::move(genes)};
+  return {std::string(name),
+          std::move(title),
+          std::move(answers),
+          std::move(source),
+          std::move(hash),
+          std::move(genes),
+          false};
 }
 
 } // namespace
@@ -46,6 +51,7 @@ Result<std::unique_ptr<Playbook>> Playbook::create(const Task& task, const Gpu& 
     KERNEVO_TRY(source, expand_recipe(recipe, task));
     playbook->recipes_.push_back(
         make_move(recipe.name, recipe.title, recipe.answers, source, {recipe.name}));
+    playbook->recipes_.back().recipe = true;
   }
   return playbook;
 }
@@ -66,7 +72,7 @@ Result<std::vector<Move>> Playbook::rewrites_of(const Parent& parent) const {
     std::vector<std::string> genes = parent.candidate.genes;
     genes.emplace_back(rewrite.name);
     moves.push_back(make_move(rewrite.name,
-                              fmt::format("{} {}", rewrite.title, result.rewritten->note),
+                              fmt::format("{}: {}", rewrite.title, result.rewritten->note),
                               {rewrite.answers.begin(), rewrite.answers.end()},
                               std::move(result.rewritten->source), std::move(genes)));
   }
@@ -151,9 +157,11 @@ Result<std::optional<Proposal>> Playbook::propose(const ProposalRequest& request
     return joined;
   }
   KERNEVO_TRY(all, moves(request.parent));
-  // The better a move answers the direction, the earlier; equals in an order of the seed's choice.
+  // The better a move answers the direction, the earlier; a new structure before a change of the
+  // old one; equals in an order of the seed's choice.
   struct Choice {
     std::size_t rank = 0;
+    bool change = false;
     std::string lot;
     const Move* move = nullptr;
   };
@@ -164,9 +172,10 @@ Result<std::optional<Proposal>> Playbook::propose(const ProposalRequest& request
     if (answer == move.answers.end() || request.avoid.contains(move.name) ||
         request.seen(move.hash))
       continue;
-    const Choice choice{static_cast<std::size_t>(answer - move.answers.begin()),
+    const Choice choice{static_cast<std::size_t>(answer - move.answers.begin()), !move.recipe,
                         sha256_hex(fmt::format("{} {}", request.seed, move.name)), &move};
-    if (!best || std::tie(choice.rank, choice.lot) < std::tie(best->rank, best->lot))
+    if (!best || std::tie(choice.rank, choice.change, choice.lot) <
+                     std::tie(best->rank, best->change, best->lot))
       best = choice;
   }
   if (!best)

@@ -17,6 +17,7 @@ struct Move {
   std::string source;
   std::string hash; // of the source
   std::vector<std::string> genes;
+  bool recipe = false; // a new structure, not a change of the parent
 };
 
 class Playbook : public Proposer {
