@@ -3,6 +3,7 @@
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/kernel_options.h"
 #include "kernevo/cli/screen.h"
+#include "kernevo/model/json_fields.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -79,6 +80,25 @@ void print_run_summary(const RunState& state, store::Journal& journal,
   const std::string run = folder.string();
   fmt::print("next     kernevo show {0} --why {1}; kernevo extract {0}; kernevo report {0}\n", run,
              best->candidate.step);
+}
+
+void print_run_summary_json(const RunState& state, const std::filesystem::path& folder) {
+  Json body{{"run", state.started.run},         {"folder", folder.string()},
+            {"method", state.started.method},   {"gpu", state.started.gpu},
+            {"speedup", state.speedup()},       {"steps", state.told},
+            {"evaluations", state.evaluations}, {"tokens", state.tokens}};
+  put_optional(body, "dollars", state.dollars);
+  put_optional(body, "baseline_ns",
+               state.baseline ? std::optional(state.baseline->value) : std::nullopt);
+  if (const Member* best = state.best()) {
+    body["best_ns"] = best->objective.value;
+    body["best_step"] = best->candidate.step;
+    body["parameters"] = best->parameters;
+    put_optional(body, "roofline", best->roofline);
+  }
+  body["stopped"] = state.stopped ? Json(name_of(state.stopped->reason)) : Json(nullptr);
+  fmt::print("{}\n", Json{{"event", "summary"}, {"body", body}}.dump(
+                         -1, ' ', false, Json::error_handler_t::replace));
 }
 
 } // namespace kernevo::cli

@@ -11,4 +11,7 @@ namespace kernevo::cli {
 void print_run_summary(const evolve::RunState& state, store::Journal& journal,
                        const std::filesystem::path& folder, bool quiet);
 
+// The last line of a stream of events.
+void print_run_summary_json(const evolve::RunState& state, const std::filesystem::path& folder);
+
 } // namespace kernevo::cli

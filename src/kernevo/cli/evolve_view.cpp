@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace kernevo::cli {
 namespace {
@@ -74,7 +75,7 @@ std::string budget_text(const evolve::RunProgress& progress) {
   if (budget.tokens)
     add(static_cast<double>(state.tokens), static_cast<double>(*budget.tokens), "tokens");
   text += fmt::format(", {}", seconds_text(progress.seconds));
-  if (done > 0.02 && done < 1)
+  if (done > 0.1 && done < 1)
     text += fmt::format(", at most {} left", seconds_text(progress.seconds * (1 - done) / done));
   return text;
 }
@@ -94,7 +95,7 @@ void EvolveView::begin(const RunStarted& started, const evolve::RunState* resume
   fmt::print("device   virtual {} (sm_{}); times are modelled\n", context_.gpu.name,
              context_.gpu.compute_capability);
   fmt::print("search   {}, proposers {}, seed {}\n", name_of(started.settings.search),
-             fmt::format("{}", started.settings.proposers.front()), started.settings.seed);
+             fmt::join(started.settings.proposers, ", "), started.settings.seed);
   fmt::print("run      {}{}\n", folder_.string(),
              resumed == nullptr ? std::string()
                                 : fmt::format(", resumed at step {} after {} evaluations",
@@ -182,7 +183,9 @@ void EvolveView::show(const RunEvent* event, const evolve::RunProgress& progress
 void EvolveView::finish(const evolve::RunState& state, store::Journal& journal) {
   if (terminal_)
     clear_live();
-  if (!options_.json)
+  if (options_.json)
+    print_run_summary_json(state, folder_);
+  else
     print_run_summary(state, journal, folder_, options_.quiet);
 }
 

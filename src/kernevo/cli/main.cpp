@@ -19,12 +19,10 @@ constexpr const char* kWelcome =
     R"(kernevo {}: from a GPU kernel to a faster one, with the evidence. No GPU needed.
 
   1  kernevo init softmax                          a task and a naive kernel to start from
-  2  kernevo check softmax/task.yaml softmax/naive.cu
-                                                   is it right? compiled, run on the virtual GPU, judged
-  3  kernevo profile softmax/task.yaml softmax/naive.cu
-                                                   how fast on the named GPU (modelled), why, and what to try
+  2  kernevo evolve softmax/task.yaml              a faster kernel: proposed, checked, tuned and timed (modelled) for the task's GPU
+  3  kernevo report softmax                        how it got there, on one page; kernevo extract softmax gives the kernel
 
-Then edit the kernel, or write another, and let kernevo compare say which is faster; kernevo tune finds its parameters.
+For one kernel at a time: check (is it right?), bench (how fast?), profile (why?), compare, tune.
 
 kernevo doctor says what this machine has and lacks; kernevo --help lists every command.
 )";

@@ -2,9 +2,9 @@
 
 #include "kernevo/base/hash.h"
 #include "kernevo/evaluate/compile_kernel.h"
-#include "kernevo/evaluate/explain_bench.h"
 #include "kernevo/evolve/identity.h"
 #include "kernevo/evolve/instance_objective.h"
+#include "kernevo/evolve/instance_profile.h"
 #include "kernevo/search/search_space.h"
 #include "kernevo/tune/tuner.h"
 
@@ -205,40 +205,45 @@ private:
       e.roofline = context_.roofline->value / e.objective->value;
   }
 
+  // Recalled where it is known: a resumed run must not run anything twice.
   Result<bool> profile() {
+    const std::string key = objective_->key("profile", result_.evaluation.parameters);
+    KERNEVO_TRY(known, memo_.recall(key));
+    if (known) {
+      KERNEVO_TRY(recalled, read_profile(*known));
+      take_profile(std::move(recalled));
+      return true;
+    }
+    KERNEVO_TRY(fresh, make_profile());
+    if (!fresh)
+      return false;
+    KERNEVO_CHECK(memo_.remember(key, write_profile(*fresh)));
+    take_profile(std::move(*fresh));
+    return true;
+  }
+
+  void take_profile(ProfiledInstance profiled) {
+    Evaluation& e = result_.evaluation;
+    e.bottlenecks = std::move(profiled.bottleneck.findings);
+    result_.profile = std::move(profiled.text);
+    e.profile = sha256_hex(result_.profile);
+    e.facts = std::move(profiled.facts);
+  }
+
+  // Nothing when it cannot be run after all; why is in the evaluation then.
+  Result<std::optional<ProfiledInstance>> make_profile() {
+    using Nothing = std::optional<ProfiledInstance>;
     auto bench = objective_->bench_of(result_.evaluation.parameters);
     if (!bench && is_unsupported(bench.error()))
-      return false;
+      return Nothing();
     if (!bench)
       return tl::unexpected<Error>(bench.error());
-    if (bench->fault)
-      return end(StepOutcome::failed, *bench->fault, bench->summary);
-    KERNEVO_TRY(explanations, explain_bench(context_.task, *bench, context_.rules));
-    // The launch that takes longest, of the shape that does.
-    const auto slowest_case = std::max_element(
-        bench->cases.begin(), bench->cases.end(),
-        [](const CaseBench& a, const CaseBench& b) { return a.timing.median < b.timing.median; });
-    const auto& launches = slowest_case->launches;
-    const auto slowest = std::max_element(launches.begin(), launches.end(),
-                                          [](const LaunchBench& a, const LaunchBench& b) {
-                                            return a.prediction.time < b.prediction.time;
-                                          });
-    const Bottleneck& bottleneck =
-        explanations[static_cast<std::size_t>(slowest_case - bench->cases.begin())]
-                    [static_cast<std::size_t>(slowest - launches.begin())]
-                        .bottleneck;
-    Evaluation& e = result_.evaluation;
-    e.bottlenecks = bottleneck.findings;
-    result_.profile = to_json(bottleneck);
-    e.profile = sha256_hex(result_.profile);
-    KernelFacts facts = code_facts(bench->build.ptx);
-    facts.launches = static_cast<int>(launches.size());
-    for (const LaunchBench& launch : launches)
-      facts.registers = std::max(facts.registers, launch.resources.registers.value_or(0));
-    facts.occupancy = slowest->prediction.occupancy.fraction;
-    facts.limiter = name_of(slowest->prediction.occupancy.limiter);
-    e.facts = facts;
-    return true;
+    if (bench->fault) {
+      end(StepOutcome::failed, *bench->fault, bench->summary);
+      return Nothing();
+    }
+    KERNEVO_TRY(profiled, profile_instance(context_, *bench));
+    return std::optional(std::move(profiled));
   }
 
   // Whoever would be announced must be right everywhere, and possible.

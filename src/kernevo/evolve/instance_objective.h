@@ -36,8 +36,10 @@ public:
   // The bench of these parameters: the one of the fastest evaluated here, or made anew.
   Result<BenchResult> bench_of(const ParameterValues& values);
 
-private:
+  // Under which something about this instance is remembered.
   std::string key(std::string_view what, const ParameterValues& values) const;
+
+private:
   Result<search::Trial> run(const ParameterValues& values, std::string& identity);
 
   const RunContext& context_;

@@ -1,0 +1,62 @@
+#include "kernevo/evolve/instance_profile.h"
+
+#include "kernevo/evaluate/explain_bench.h"
+#include "kernevo/evolve/identity.h"
+#include "kernevo/model/json_fields.h"
+
+#include <algorithm>
+
+namespace kernevo::evolve {
+
+Result<ProfiledInstance> profile_instance(const RunContext& context, const BenchResult& bench) {
+  KERNEVO_TRY(explanations, explain_bench(context.task, bench, context.rules));
+  const auto slowest_case = std::max_element(
+      bench.cases.begin(), bench.cases.end(),
+      [](const CaseBench& a, const CaseBench& b) { return a.timing.median < b.timing.median; });
+  const auto& launches = slowest_case->launches;
+  const auto slowest = std::max_element(launches.begin(), launches.end(),
+                                        [](const LaunchBench& a, const LaunchBench& b) {
+                                          return a.prediction.time < b.prediction.time;
+                                        });
+  const auto& launch_explanations =
+      explanations[static_cast<std::size_t>(slowest_case - bench.cases.begin())];
+  ProfiledInstance profile;
+  profile.bottleneck =
+      launch_explanations[static_cast<std::size_t>(slowest - launches.begin())].bottleneck;
+  profile.text = to_json(profile.bottleneck);
+  profile.facts = code_facts(bench.build.ptx);
+  profile.facts.launches = static_cast<int>(launches.size());
+  for (const LaunchBench& launch : launches)
+    profile.facts.registers =
+        std::max(profile.facts.registers, launch.resources.registers.value_or(0));
+  profile.facts.occupancy = slowest->prediction.occupancy.fraction;
+  profile.facts.limiter = name_of(slowest->prediction.occupancy.limiter);
+  return profile;
+}
+
+std::string write_profile(const ProfiledInstance& profile) {
+  // An evaluation's JSON has the facts already.
+  Evaluation carrier;
+  carrier.facts = profile.facts;
+  return Json{{"bottleneck", profile.text}, {"facts", to_json(carrier)}}.dump(
+      -1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<ProfiledInstance> read_profile(std::string_view text) {
+  struct Parts {
+    std::string bottleneck;
+    std::string facts;
+  };
+  KERNEVO_TRY(parts, read_json(text, "remembered profile", [](const Json& json) {
+                return Parts{json.at("bottleneck"), json.at("facts")};
+              }));
+  ProfiledInstance profile;
+  profile.text = parts.bottleneck;
+  KERNEVO_TRY(bottleneck, bottleneck_from_json(parts.bottleneck));
+  profile.bottleneck = std::move(bottleneck);
+  KERNEVO_TRY(carrier, evaluation_from_json(parts.facts));
+  profile.facts = carrier.facts.value_or(KernelFacts{});
+  return profile;
+}
+
+} // namespace kernevo::evolve
