@@ -1,9 +1,10 @@
-// kernevo playbook TASK: what would the playbook propose?
+// kernevo playbook TASK [KERNEL]: what would the playbook propose?
+#include "kernevo/propose/playbook.h"
 #include "kernevo/base/files.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/evolve/run_context.h"
+#include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/json_fields.h"
-#include "kernevo/propose/recipe.h"
-#include "kernevo/task/load_task.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -15,76 +16,74 @@ namespace kernevo::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using propose::Recipe;
+using propose::Move;
 
 struct Options {
   CommonOptions common;
   std::string task;
+  std::string kernel;
   std::string gpu;
   std::string write;
 };
 
-struct Offer {
-  const Recipe* recipe = nullptr;
-  std::string source;
-  std::string written; // the file; empty when none was asked for
-};
-
-Result<std::vector<Offer>> make_offers(const std::vector<Recipe>& recipes, const Task& task,
-                                       const Gpu& gpu) {
-  std::vector<Offer> offers;
-  for (const Recipe& recipe : recipes) {
-    KERNEVO_TRY(reason, propose::unfit(recipe, task, gpu));
-    if (reason)
-      continue;
-    KERNEVO_TRY(source, propose::expand_recipe(recipe, task));
-    offers.push_back({&recipe, source, {}});
-  }
-  return offers;
-}
-
-Result<void> write_offers(std::vector<Offer>& offers, const fs::path& folder) {
+Result<void> write_moves(const std::vector<Move>& moves, const fs::path& folder) {
   std::error_code problem;
   fs::create_directories(folder, problem);
   if (problem)
     return fail(ErrorCode::infrastructure, "cannot be made: " + problem.message(),
                 Place{folder.string()}, "give --write a folder you may write");
-  for (Offer& offer : offers) {
-    const fs::path file = folder / (offer.recipe->name + ".cu");
-    KERNEVO_CHECK(write_file_atomically(file, offer.source));
-    offer.written = file.string();
-  }
+  for (const Move& move : moves)
+    KERNEVO_CHECK(write_file_atomically(folder / (move.name + ".cu"), move.source));
   return {};
 }
 
-void print_json(const std::vector<Offer>& offers) {
+void print_json(const std::vector<Move>& moves) {
   Json list = Json::array();
-  for (const Offer& offer : offers)
-    list.push_back(Json{{"name", offer.recipe->name},
-                        {"title", offer.recipe->title},
-                        {"answers", offer.recipe->answers},
-                        {"source", offer.source}});
-  fmt::print("{}\n", Json{{"recipes", list}}.dump(2, ' ', false, Json::error_handler_t::replace));
+  for (const Move& move : moves)
+    list.push_back(Json{{"name", move.name},
+                        {"kind", move.recipe ? "recipe" : "rewrite"},
+                        {"title", move.title},
+                        {"answers", move.answers},
+                        {"source", move.source}});
+  fmt::print("{}\n", Json{{"moves", list}}.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void print_text(const std::vector<Move>& moves, bool recipes, const std::string& written) {
+  for (const Move& move : moves)
+    if (move.recipe == recipes)
+      fmt::print("{}  {}\n  answers {}\n{}", paint(move.name, Tone::strong), move.title,
+                 fmt::join(move.answers, ", "),
+                 written.empty() ? ""
+                                 : fmt::format("  written {}\n",
+                                               (fs::path(written) / (move.name + ".cu")).string()));
 }
 
 Result<int> run(const Options& options) {
-  KERNEVO_TRY(task, load_task(options.task));
-  KERNEVO_TRY(gpu, find_gpu(options.gpu.empty() ? task.task.target_gpu : options.gpu));
-  KERNEVO_TRY(recipes, propose::load_recipes());
-  KERNEVO_TRY(offers, make_offers(recipes, task.task, gpu));
-  if (!options.write.empty())
-    KERNEVO_CHECK(write_offers(offers, options.write));
-  if (options.common.json) {
-    print_json(offers);
-    return offers.empty() ? kNo : kYes;
+  KERNEVO_TRY(context, evolve::make_run_context(options.task, options.gpu));
+  propose::Parent parent;
+  parent.source = context.reference_source;
+  if (!options.kernel.empty()) {
+    KERNEVO_TRY(source, read_text_file(options.kernel));
+    parent.source = std::move(source);
+    KERNEVO_CHECK(load_kernel_file(options.kernel));
   }
-  if (offers.empty())
-    fmt::print("no recipe of the playbook serves {} on the {}\n", task.task.operation, gpu.name);
-  for (const Offer& offer : offers)
-    fmt::print("{}  {}\n  answers {}\n{}", paint(offer.recipe->name, Tone::strong),
-               offer.recipe->title, fmt::join(offer.recipe->answers, ", "),
-               offer.written.empty() ? "" : fmt::format("  written {}\n", offer.written));
-  return offers.empty() ? kNo : kYes;
+  KERNEVO_TRY(playbook, propose::Playbook::create(context.task, context.gpu));
+  KERNEVO_TRY(moves, playbook->moves(parent));
+  if (!options.write.empty())
+    KERNEVO_CHECK(write_moves(*moves, options.write));
+  if (options.common.json)
+    print_json(*moves);
+  else if (moves->empty())
+    fmt::print("the playbook has nothing for {} on the {}\n", context.task.operation,
+               context.gpu.name);
+  else {
+    fmt::print("recipes for {} {} on the {}\n\n", context.task.operation,
+               name_of(context.task.dtype), context.gpu.name);
+    print_text(*moves, true, options.write);
+    fmt::print("\nrewrites of {}\n\n", options.kernel.empty() ? "the reference" : options.kernel);
+    print_text(*moves, false, options.write);
+  }
+  return moves->empty() ? kNo : kYes;
 }
 
 } // namespace
@@ -92,9 +91,12 @@ Result<int> run(const Options& options) {
 Command add_playbook(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
-      "playbook", "What would the playbook propose for this task? Lists its recipes, and writes "
-                  "their kernels if asked");
+      "playbook",
+      "What would the playbook propose? Lists its recipes for the task and its rewrites "
+      "of a kernel, and writes them if asked");
   command->add_option("TASK", options->task, "Task file (YAML)")->required();
+  command->add_option("KERNEL", options->kernel,
+                      "Kernel file to rewrite (default: the task's reference)");
   command->add_option("--gpu", options->gpu, "Named GPU instead of the task's target");
   command->add_option("--write", options->write, "Write each kernel into this folder");
   add_common(*command, options->common);
