@@ -77,8 +77,9 @@ Result<int> run(const Options& options) {
     fmt::print("the playbook has nothing for {} on the {}\n", context.task.operation,
                context.gpu.name);
   else {
-    fmt::print("recipes for {} {} on the {}\n\n", context.task.operation,
-               name_of(context.task.dtype), context.gpu.name);
+    const bool any = moves->front().recipe;
+    fmt::print("{} for {} {} on the {}\n{}", any ? "recipes" : "no recipes", context.task.operation,
+               name_of(context.task.dtype), context.gpu.name, any ? "\n" : "");
     print_text(*moves, true, options.write);
     fmt::print("\nrewrites of {}\n\n", options.kernel.empty() ? "the reference" : options.kernel);
     print_text(*moves, false, options.write);
