@@ -2,6 +2,7 @@
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/kernel_options.h"
 #include "kernevo/cli/run_parts.h"
+#include "kernevo/evolve/orchestrator.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/store/run_folders.h"
 
@@ -72,10 +73,17 @@ Result<int> list(const Options& options) {
 
 Result<int> repair(const std::string& name) {
   KERNEVO_TRY(folder, store::find_run(name));
-  KERNEVO_TRY(kept, store::repair_journal(folder));
-  fmt::print(
-      "{} events kept; the damaged file is beside it; 'kernevo evolve --resume {}' goes on\n", kept,
-      folder.string());
+  KERNEVO_TRY(repair, store::repair_journal(folder));
+  if (repair.aside.empty()) {
+    fmt::print("nothing is damaged: all {} events are whole\n", repair.kept);
+    return kYes;
+  }
+  // The fold of many events takes a while: once, here.
+  KERNEVO_TRY(journal, store::Journal::open(folder, store::Journal::Access::write));
+  KERNEVO_TRY(state, evolve::fold_journal(*journal));
+  KERNEVO_CHECK(journal->put_snapshot({journal->events(), evolve::to_json(state)}));
+  fmt::print("{} events kept; the damaged file is {}; 'kernevo evolve --resume {}' goes on\n",
+             repair.kept, repair.aside.string(), folder.string());
   return kYes;
 }
 

@@ -20,6 +20,7 @@ namespace kernevo::store {
 
 inline constexpr int kJournalFormat = 1;
 inline constexpr const char* kJournalFile = "journal.sqlite";
+inline constexpr const char* kFreshFile = "journal.new"; // while it is being made
 
 struct StoredEvent {
   std::int64_t number = 0;       // from 1, without gaps
@@ -81,7 +82,7 @@ public:
   Result<std::optional<Candidate>> candidate(Step step);
   Result<std::optional<Directive>> directive(Step step);
 
-  // The latest stored fold of the events up to `number`, if any.
+  // The latest stored fold of the events up to `number`, if there is one and it is whole.
   struct Snapshot {
     std::int64_t number = 0;
     std::string body;
@@ -110,8 +111,13 @@ private:
   mutable std::mutex mutex_;
 };
 
-// Keeps every event before the first damaged one, in a new file, and moves the damaged one aside.
-// Returns how many were kept.
-Result<std::int64_t> repair_journal(const std::filesystem::path& folder);
+struct Repair {
+  std::int64_t kept = 0;       // events
+  std::filesystem::path aside; // where the damaged file went; empty when nothing is damaged
+};
+
+// Keeps every event before the first damaged one, or the first candidate whose source is lost, in a
+// new file, and moves the damaged one aside. A file of which nothing can be kept stays as it is.
+Result<Repair> repair_journal(const std::filesystem::path& folder);
 
 } // namespace kernevo::store

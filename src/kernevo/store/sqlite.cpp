@@ -9,9 +9,12 @@ namespace {
 
 constexpr int kBusyMilliseconds = 10'000; // another process may be writing
 
-std::string fix_for(int code) {
+std::string fix_for(int code, const std::filesystem::path& file) {
   switch (code & 0xFF) {
-  case SQLITE_FULL: return "free some space; what was stored before is safe";
+  case SQLITE_CORRUPT:
+  case SQLITE_NOTADB:
+    return fmt::format("'kernevo runs --repair {}' keeps what can be read",
+                       file.parent_path().string());
   case SQLITE_READONLY:
   case SQLITE_PERM:
   case SQLITE_CANTOPEN: return "check that the folder exists and may be written";
@@ -103,10 +106,19 @@ void Database::note(int code) {
 }
 
 tl::unexpected<Error> Database::error() const {
-  const bool full = (code_ & 0xFF) == SQLITE_FULL;
-  const char* what = full ? "the disk is full" : sqlite3_errmsg(handle_.get());
-  return fail(damaged_ ? ErrorCode::input : ErrorCode::infrastructure, what, Place{file_.string()},
-              fix_for(code_));
+  const int primary = code_ & 0xFF;
+  // A quota and a limit on the size of files look like a failing disk.
+  if (primary == SQLITE_FULL || code_ == SQLITE_IOERR_WRITE)
+    return fail(ErrorCode::infrastructure,
+                primary == SQLITE_FULL
+                    ? "the disk is full"
+                    : "the disk is full, or cannot be written for another reason",
+                Place{file_.string()}, "free some space; what was stored before is safe");
+  if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
+    return fail(ErrorCode::input, fmt::format("is damaged ({})", sqlite3_errmsg(handle_.get())),
+                Place{file_.string()}, fix_for(code_, file_));
+  return fail(ErrorCode::infrastructure, sqlite3_errmsg(handle_.get()), Place{file_.string()},
+              fix_for(code_, file_));
 }
 
 Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& file, Mode mode) {
@@ -158,6 +170,12 @@ Result<void> Transaction::commit() {
   KERNEVO_CHECK(database_->execute("COMMIT"));
   database_ = nullptr;
   return {};
+}
+
+void remove_database(const std::filesystem::path& file) {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+    std::filesystem::remove(file.string() + suffix, ignored);
 }
 
 } // namespace kernevo::store

@@ -91,4 +91,7 @@ private:
   Database* database_;
 };
 
+// The file and what SQLite keeps beside it, if they are there.
+void remove_database(const std::filesystem::path& file);
+
 } // namespace kernevo::store
