@@ -79,7 +79,9 @@ private:
   // --- what is there to choose from
 
   std::uint32_t island() const {
-    return static_cast<std::uint32_t>(state_.next_step % settings_.islands);
+    return settings_.search == SearchKind::evolve
+               ? static_cast<std::uint32_t>(state_.next_step % settings_.islands)
+               : 0;
   }
 
   // The best of this island; with one island the best of all.
@@ -126,6 +128,17 @@ private:
     return score_arms(state_, parent, arms, random_.bits(0));
   }
 
+  // Directions that failed here lately and have other kernels still: a second look, when nothing
+  // else is left. Without an end in sight there would be none to the looking.
+  Result<std::vector<ScoredArm>> tabu_arms(const Member& parent) {
+    KERNEVO_TRY(arms, view_.open_arms(parent));
+    std::erase_if(arms, [&](const OpenArm& arm) {
+      return !arm.moves || !state_.is_tabu(parent.candidate.step, arm.direction) ||
+             under_way(parent.candidate.step, arm.direction);
+    });
+    return score_arms(state_, parent, arms, random_.bits(0));
+  }
+
   std::size_t grant(std::size_t wanted) const {
     if (!settings_.budget.evaluations)
       return wanted;
@@ -147,7 +160,7 @@ private:
     d.evaluations = grant(settings_.first_tuning);
     d.incumbent = state_.incumbent;
     d.incumbent_ns = state_.best()->objective.value;
-    d.island = settings_.search == SearchKind::evolve ? island() : 0;
+    d.island = island();
     d.frontier = state_.pending.empty() ? state_.next_step : state_.pending.begin()->first;
     return d;
   }
@@ -260,6 +273,8 @@ private:
       d.proposer = joiner;
       d.direction = "recombine";
       d.reasons = {stuck};
+      if (state_.is_tabu(best.candidate.step, tabu_name(d)))
+        continue;
       return Choice(d);
     }
     return leave_the_best("plateau", fmt::format("no gain for {} steps", state_.since_gain), stuck);
@@ -305,6 +320,9 @@ private:
                                           {"open_directions", 0, std::nullopt}));
     if (elsewhere)
       return elsewhere;
+    KERNEVO_TRY(again, second_look("exhausted"));
+    if (again)
+      return again;
     for (const Member* member : elites())
       if (can_tune(*member) &&
           member->objective.value <= kWorthTuning * state_.best()->objective.value)
@@ -312,6 +330,23 @@ private:
                            "no structure is left to try: search parameters further",
                            {{"open_directions", 0, std::nullopt}}));
     return Choice(out_of_ideas("no proposer has anything left to try"));
+  }
+
+  Result<Choice> second_look(const std::string& gate) {
+    std::vector<const Member*> parents = {&leader()};
+    for (const Member* member : elites())
+      if (member != parents.front())
+        parents.push_back(member);
+    for (const Member* parent : parents) {
+      KERNEVO_TRY(arms, tabu_arms(*parent));
+      if (arms.empty())
+        continue;
+      Directive d = follow(*parent, arms.front(), gate,
+                           "only directions that failed lately are left, with other kernels");
+      d.reasons.insert(d.reasons.begin(), {"open_directions", 0, std::nullopt});
+      return Choice(d);
+    }
+    return Choice();
   }
 
   Result<Choice> bandit() {
@@ -367,6 +402,9 @@ private:
     if (!arms.empty())
       return Decision(follow(best, arms[random_.bits(1) % arms.size()], "sequential",
                              "any open direction of the best"));
+    KERNEVO_TRY(again, tabu_arms(best));
+    if (!again.empty())
+      return Decision(follow(best, again.front(), "sequential", "another try of the best"));
     if (can_tune(best))
       return Decision(tune(best, "sequential", "parameters of the best", {}));
     return out_of_ideas("nothing is left to try on the best");

@@ -14,6 +14,7 @@ namespace kernevo::evolve {
 struct OpenArm {
   std::string proposer;
   std::string direction;
+  std::optional<std::size_t> moves; // kernels it has left; absent: knows no end
 
   bool operator==(const OpenArm&) const = default;
 };

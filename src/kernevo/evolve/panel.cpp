@@ -46,7 +46,7 @@ NavigatorView Panel::view(const RunState& state) {
       KERNEVO_TRY(offers, proposer->offers(parent, seen_before(state.next_step), avoid));
       for (const propose::Offer& offer : offers)
         if (offer.moves.value_or(1) > 0)
-          arms.push_back({std::string(proposer->name()), offer.direction});
+          arms.push_back({std::string(proposer->name()), offer.direction, offer.moves});
     }
     return arms;
   };
@@ -67,7 +67,10 @@ Result<propose::ProposalRequest> Panel::request(const RunState& state, const Dir
   propose::ProposalRequest request;
   request.directive = directive;
   request.seed = state.started.settings.seed + state.epoch;
-  request.seen = seen_before(directive.step);
+  // One that is asked by a thread knows what was told when it was decided, whenever it asks.
+  const propose::Proposer* proposer = find(directive.proposer);
+  request.seen = seen_before(proposer == nullptr || proposer->immediate() ? directive.step
+                                                                          : directive.frontier);
   request.avoid = avoid_patterns(state.genes);
   const Member* parent = state.find(directive.parent.value_or(0));
   if (parent == nullptr)

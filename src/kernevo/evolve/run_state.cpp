@@ -27,7 +27,9 @@ public:
     state_.next_step = std::max(state_.next_step, directive.step + 1);
     if (!directive.proposer.empty())
       ++state_.epoch_proposals;
-    if (!directive.rule.empty() && directive.parent && directive.parent == state_.incumbent)
+    // The best of an island, or of a fresh start, need not be the best of all.
+    if (!directive.rule.empty() && directive.parent &&
+        (directive.parent == state_.incumbent || directive.gate == "new_bottleneck"))
       state_.tags_acted_on.insert(directive.rule);
     state_.stopped.reset();
   }
@@ -61,7 +63,10 @@ public:
     }
     ++state_.told;
     const bool gained = e.outcome == StepOutcome::improved;
-    state_.since_gain = gained ? 0 : state_.since_gain + 1;
+    if (gained)
+      state_.since_gain = 0;
+    else if (e.outcome != StepOutcome::infrastructure)
+      ++state_.since_gain;
     teach(directive, candidate, e);
     if (directive.mode == SearchMode::tune)
       tuned(e);
@@ -198,8 +203,22 @@ private:
     const bool announced = e.candidate == state_.incumbent && e.outcome != StepOutcome::improved;
     if (*e.objective < member.objective && !announced) {
       measure(member, e);
-      settle_in(member.island, member.cell, e.candidate);
+      move_to_its_cell(e.candidate);
     }
+  }
+
+  // Other parameters may make it another kind of kernel: it leaves the places it had.
+  void move_to_its_cell(Step step) {
+    const Member& member = state_.members.at(step);
+    std::set<std::uint32_t> islands = {member.island};
+    for (const auto& [key, elite] : state_.elites)
+      if (elite == step)
+        islands.insert(key.first);
+    std::erase_if(state_.elites, [&](const auto& entry) {
+      return entry.second == step && entry.first.second != member.cell;
+    });
+    for (const std::uint32_t island : islands)
+      settle_in(island, member.cell, step);
   }
 
   // Credit goes to the candidate's own direction, by how much faster it is than the best before it;
@@ -227,7 +246,7 @@ private:
     }
     // Faults of syntax and of the machine say nothing against the direction.
     if ((is_lesson(e.outcome) && e.outcome != StepOutcome::improved) || nothing_came)
-      state_.tabu[{*directive.parent, directive.direction}] = e.step + kTabuSteps;
+      state_.tabu[{*directive.parent, tabu_name(directive)}] = e.step + kTabuSteps;
   }
 
   void learn_faults(Step parent, const Candidate& candidate) {
@@ -289,6 +308,11 @@ double RunState::speedup() const {
 bool RunState::is_tabu(Step parent, const std::string& direction) const {
   const auto found = tabu.find({parent, direction});
   return found != tabu.end() && found->second >= next_step;
+}
+
+std::string tabu_name(const Directive& directive) {
+  return directive.mate ? fmt::format("{} {}", directive.direction, *directive.mate)
+                        : directive.direction;
 }
 
 Evaluation settle(const RunState& state, Evaluation evaluation,

@@ -101,6 +101,10 @@ struct RunState {
   bool operator==(const RunState&) const = default;
 };
 
+// Under which name a failed try is tabu for its parent: its direction, and of a recombination the
+// mate as well.
+std::string tabu_name(const Directive& directive);
+
 // What a result means in the run as it stands: whether it is still the best, whether it is known,
 // and whether every shape is as fast as it must be.
 Evaluation settle(const RunState& state, Evaluation evaluation,
