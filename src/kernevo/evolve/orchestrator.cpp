@@ -71,10 +71,7 @@ public:
   Result<RunState> resume() {
     KERNEVO_TRY(state, fold_journal(journal_));
     state_ = std::move(state);
-    const bool open = !state_.stopped || state_.stopped->reason == StopReason::interrupted ||
-                      state_.stopped->reason == StopReason::seconds ||
-                      state_.stopped->reason == StopReason::trouble;
-    if (!open)
+    if (!can_go_on(state_))
       return std::move(state_);
     KERNEVO_CHECK(record(RunResumed{state_.next_step}));
     return go_on();
@@ -203,13 +200,15 @@ private:
       submit(request, proposer, std::move(asked));
       return {};
     }
-    KERNEVO_TRY(proposal, proposer->propose(asked));
-    if (!proposal) {
-      ready(directive.step, nothing_proposed(directive.step));
+    const auto answer = proposer->propose(asked);
+    if (!answer || !*answer) {
+      ready(directive.step,
+            answer ? nothing_proposed(directive.step) : trouble(directive.step, answer.error()));
       return {};
     }
-    KERNEVO_CHECK(record(candidate_of(directive, *proposal), {proposal->source}));
-    request.source = proposal->source;
+    const propose::Proposal& proposal = **answer;
+    KERNEVO_CHECK(record(candidate_of(directive, proposal), {proposal.source}));
+    request.source = proposal.source;
     submit(request, nullptr, {});
     return {};
   }
@@ -237,6 +236,14 @@ private:
     return result;
   }
 
+  // Of the machine: an outcome that is told and teaches nothing.
+  static StepResult trouble(Step step, const Error& error) {
+    StepResult result = nothing_proposed(step);
+    result.evaluated.evaluation.outcome = StepOutcome::infrastructure;
+    result.evaluated.evaluation.summary = format_error(error);
+    return result;
+  }
+
   void ready(Step step, StepResult result) {
     std::promise<std::optional<StepResult>> promise;
     under_way_[step] = promise.get_future();
@@ -253,21 +260,20 @@ private:
     });
   }
 
-  // In a thread of the pool. Trouble of the machine is an outcome: it is told and teaches nothing.
+  // In a thread of the pool.
   std::optional<StepResult> work(EvaluationRequest request, propose::Proposer* proposer,
                                  const propose::ProposalRequest& asked) {
     const auto began = Clock::now();
     StepResult result = nothing_proposed(request.step);
-    const auto trouble = [&](const Error& error) {
-      result.evaluated.evaluation.outcome = StepOutcome::infrastructure;
-      result.evaluated.evaluation.summary = format_error(error);
+    const auto failed = [&](const Error& error) {
+      result.evaluated = trouble(request.step, error).evaluated;
       result.seconds = seconds_since(began);
       return result;
     };
     if (proposer != nullptr) {
       auto proposal = proposer->propose(asked);
       if (!proposal)
-        return trouble(proposal.error());
+        return failed(proposal.error());
       if (!*proposal)
         return result;
       result.candidate = candidate_of(asked.directive, **proposal);
@@ -276,7 +282,7 @@ private:
     }
     auto evaluated = evaluate_candidate(context_, memo_, request);
     if (!evaluated)
-      return cancelled_ ? std::nullopt : std::optional(trouble(evaluated.error()));
+      return cancelled_ ? std::nullopt : std::optional(failed(evaluated.error()));
     if (!*evaluated)
       return std::nullopt;
     result.evaluated = std::move(**evaluated);
@@ -332,10 +338,14 @@ private:
 
   bool interrupted() const { return options_.interrupted && options_.interrupted(); }
 
+  static RunStopped by_user() {
+    return {StopReason::interrupted, "stopped by the user; --resume goes on"};
+  }
+
   bool stop_wanted() {
     const auto& limit = state_.started.settings.budget.seconds;
     if (interrupted())
-      stop_ = RunStopped{StopReason::interrupted, "stopped by the user; --resume goes on"};
+      stop_ = by_user();
     else if (!stop_ && limit && seconds_since(start_) >= *limit)
       stop_ = RunStopped{StopReason::seconds, fmt::format("{:.0f} seconds are over", *limit)};
     return stop_.has_value();
@@ -343,6 +353,12 @@ private:
 
   Result<void> finish() {
     stopping_ = true;
+    while (!under_way_.empty() && !(stop_ && stop_->reason == StopReason::interrupted)) {
+      if (interrupted())
+        stop_ = by_user();
+      else
+        KERNEVO_CHECK(tell_oldest());
+    }
     // Steps under way when the user stops stay so in the journal: telling them now, and not when
     // the next step is due, would make the decisions after a resume others than without the stop.
     // What their instances brought is remembered.
@@ -353,8 +369,6 @@ private:
         result.wait();
       under_way_.clear();
     }
-    while (!under_way_.empty())
-      KERNEVO_CHECK(tell_oldest());
     if (stop_)
       KERNEVO_CHECK(record(*stop_));
     return journal_.put_snapshot({journal_.events(), to_json(state_)});
@@ -380,16 +394,23 @@ Result<RunState> fold_journal(store::Journal& journal) {
   RunState state;
   std::int64_t from = 1;
   KERNEVO_TRY(snapshot, journal.snapshot());
-  if (snapshot) {
-    KERNEVO_TRY(stored, run_state_from_json(snapshot->body));
-    state = std::move(stored);
-    from = snapshot->number + 1;
-  }
+  // One that another version wrote may not be read; the events say the same.
+  if (snapshot)
+    if (auto stored = run_state_from_json(snapshot->body)) {
+      state = std::move(*stored);
+      from = snapshot->number + 1;
+    }
   KERNEVO_CHECK(journal.read(from, [&](const store::StoredEvent& stored) {
     state.apply(stored.event);
     return true;
   }));
   return state;
+}
+
+bool can_go_on(const RunState& state) {
+  return !state.stopped || state.stopped->reason == StopReason::interrupted ||
+         state.stopped->reason == StopReason::seconds ||
+         state.stopped->reason == StopReason::trouble;
 }
 
 Result<RunState> start_run(const RunContext& context, const RunStarted& started,

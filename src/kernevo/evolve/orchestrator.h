@@ -24,6 +24,9 @@ struct OrchestratorOptions {
 // The fold of a journal: the latest snapshot and the events after it.
 Result<RunState> fold_journal(store::Journal& journal);
 
+// Whether a run that stopped, if it did, may be resumed.
+bool can_go_on(const RunState& state);
+
 // A new run: its first event and its baseline. An error when the reference itself is wrong.
 // The run goes on until a stop; the state is returned as it then is.
 Result<RunState> start_run(const RunContext& context, const RunStarted& started,
