@@ -54,6 +54,12 @@ private:
     e.outcome = outcome;
     e.fault = fault;
     e.summary = std::move(summary);
+    // What does not hold has no time.
+    if (outcome != StepOutcome::quarantined) {
+      e.objective.reset();
+      e.shapes.clear();
+      e.roofline.reset();
+    }
     return false;
   }
   bool end(const InstanceObjective::Judgement& judgement, const std::string& where) {
@@ -258,11 +264,15 @@ private:
           fmt::format("{:.0f} % of what the roofline allows: a bug or a cheat", 100 * *e.roofline));
       return {};
     }
-    KERNEVO_TRY(judgement, objective_->judge(e.parameters, true));
-    if (judgement.right)
+    const auto judgement = objective_->judge(e.parameters, true);
+    if (!judgement && is_unsupported(judgement.error()))
+      return {};
+    if (!judgement)
+      return tl::unexpected<Error>(judgement.error());
+    if (judgement->right)
       e.outcome = StepOutcome::improved;
     else
-      end(judgement, "not confirmed: ");
+      end(*judgement, "not confirmed: ");
     return {};
   }
 

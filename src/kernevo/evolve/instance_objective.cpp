@@ -159,11 +159,16 @@ Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterVal
 }
 
 Result<std::optional<std::string>> InstanceObjective::check(const ParameterValues& values) {
-  KERNEVO_TRY(judgement, judge(values, false));
-  if (judgement.right)
+  const auto judgement = judge(values, false);
+  // What the virtual GPU cannot run stops one configuration, not the others.
+  if (!judgement && judgement.error().code == ErrorCode::unsupported)
+    return std::optional(format_error(judgement.error()));
+  if (!judgement)
+    return tl::unexpected<Error>(judgement.error());
+  if (judgement->right)
     return std::optional<std::string>();
-  return std::optional(fmt::format("{}: {}", judgement.fault ? name_of(*judgement.fault) : "wrong",
-                                   judgement.summary));
+  return std::optional(fmt::format(
+      "{}: {}", judgement->fault ? name_of(*judgement->fault) : "wrong", judgement->summary));
 }
 
 Result<BenchResult> InstanceObjective::bench_of(const ParameterValues& values) {

@@ -123,7 +123,7 @@ struct Evaluation {
   std::optional<Step> duplicate_of;
   std::string identity; // of the structure; empty when it did not compile
 
-  // All absent unless it ran and is right.
+  // All absent unless it ran; times unless it is right, too, or in quarantine.
   std::optional<Nanoseconds> objective; // less is better; modelled on the virtual GPU
   std::vector<ShapeResult> shapes;
   std::map<std::string, std::int64_t> parameters;
