@@ -1,7 +1,11 @@
 // For filters over one channel or a few: a thread computes ROWS x COLS neighbouring outputs of a plane. It reads each input row
 // under them once, by vectors that begin on a boundary whatever the padding, and adds it to every output whose filter reaches it.
 {{if conv2d}}
-// @tune ROWS 4 2 1 8
+{{if float64}}
+// @tune ROWS 4 8 2 1
+{{else}}
+// @tune ROWS 8 4 2 1
+{{end}}
 {{if half}}
 // @tune COLS 8 4
 {{else}}

@@ -4,41 +4,42 @@
 // a product of matrices. The next step is on its way in registers while this one is computed from one of two buffers.
 {{if conv2d}}
 // @tune BM 64 32 128 16
-// @tune TP 8 4 16
+// @tune TP 8 4 6 16
 // @tune TQ 8 16 32
 // @tune CHANNELS 1 2 4
+// @tune TM 4 8
 {{else}}
 // @tune BM 64 32 128 16
 // @tune TP 1
 // @tune TQ 128 64 256
 // @tune CHANNELS 2 1 4
-{{end}}
 {{if float64}}
 // @tune TM 4 8
 {{else}}
 // @tune TM 8 4
 {{end}}
+{{end}}
 // @tune TN 8 4
 // @where TQ % TN == 0 && BM / TM * TP * (TQ / TN) >= 64 && BM / TM * TP * (TQ / TN) <= 512
 {{if conv2d}}
 {{if float64}}
-// @where 16 * CHANNELS * (R * S * (BM + 4) + ((TP - 1) * stride + R) * ((TQ - TN) * stride + ceil_div((TN - 1) * stride + S, 4) * 4)) <= 163 * 1024
+// @where 16 * CHANNELS * (R * S * (BM + 4) + ((TP - 1) * stride + R) * ((TQ - 1) * stride + S + 3)) <= 163 * 1024
 // @launch {{name}}<<<dim3(N * ceil_div(P, TP) * ceil_div(Q, TQ), ceil_div(K / groups, BM) * groups), BM / TM * TP * (TQ / TN),
 //   16 * CHANNELS * (R * S * (BM + 4) + ((TP - 1) * stride + R) * ((TQ - TN) * stride
 //   + ceil_div((TN - 1) * stride + S, 4) * 4))>>>({{arguments}})
 {{else}}
-// @where 8 * CHANNELS * (R * S * (BM + 4) + ((TP - 1) * stride + R) * ((TQ - TN) * stride + ceil_div((TN - 1) * stride + S, 4) * 4)) <= 163 * 1024
+// @where 8 * CHANNELS * (R * S * (BM + 4) + ((TP - 1) * stride + R) * ((TQ - 1) * stride + S + 3)) <= 163 * 1024
 // @launch {{name}}<<<dim3(N * ceil_div(P, TP) * ceil_div(Q, TQ), ceil_div(K / groups, BM) * groups), BM / TM * TP * (TQ / TN),
 //   8 * CHANNELS * (R * S * (BM + 4) + ((TP - 1) * stride + R) * ((TQ - TN) * stride
 //   + ceil_div((TN - 1) * stride + S, 4) * 4))>>>({{arguments}})
 {{end}}
 {{else}}
 {{if float64}}
-// @where 16 * CHANNELS * (R * (BM + 4) + (TQ - TN) * stride + ceil_div((TN - 1) * stride + R, 4) * 4) <= 163 * 1024
+// @where 16 * CHANNELS * (R * (BM + 4) + (TQ - 1) * stride + R + 3) <= 163 * 1024
 // @launch {{name}}<<<dim3(N * ceil_div(P, TQ), ceil_div(K / groups, BM) * groups), BM / TM * (TQ / TN),
 //   16 * CHANNELS * (R * (BM + 4) + (TQ - TN) * stride + ceil_div((TN - 1) * stride + R, 4) * 4)>>>({{arguments}})
 {{else}}
-// @where 8 * CHANNELS * (R * (BM + 4) + (TQ - TN) * stride + ceil_div((TN - 1) * stride + R, 4) * 4) <= 163 * 1024
+// @where 8 * CHANNELS * (R * (BM + 4) + (TQ - 1) * stride + R + 3) <= 163 * 1024
 // @launch {{name}}<<<dim3(N * ceil_div(P, TQ), ceil_div(K / groups, BM) * groups), BM / TM * (TQ / TN),
 //   8 * CHANNELS * (R * (BM + 4) + (TQ - TN) * stride + ceil_div((TN - 1) * stride + R, 4) * 4)>>>({{arguments}})
 {{end}}
@@ -62,6 +63,9 @@ constexpr int kPixels = (kPatch + kThreads - 1) / kThreads;                     
 constexpr int kWeights = (BM * CHANNELS * kFilter + kThreads - 1) / kThreads;          // per thread
 constexpr int kStrideM = BM + 4; // whole fours, and fewer collisions when weights are stored by column
 constexpr int kBuffer = CHANNELS * kFilter * kStrideM + kPatch;
+// Registers a thread can do with, and the blocks for which there are enough of them; the compiler alone would take more.
+constexpr int kRegisters = 40 + TM * TN * static_cast<int>(sizeof(Acc)) / 4 + 2 * (kWeights + kPixels);
+constexpr int kBlocks = 65536 / (kThreads * (kRegisters < 255 ? kRegisters : 255));
 constexpr int kRowsUnrolled = kFilter <= 25 ? kR : 1;
 
 template <class T> struct alignas(sizeof(T) == 2 ? 8 : 16) Four {
@@ -72,7 +76,7 @@ template <class T> struct alignas(2 * sizeof(T)) Two {
   T v[2];
 };
 
-extern "C" __global__ void __launch_bounds__(kThreads) {{name}}(
+extern "C" __global__ void __launch_bounds__(kThreads, kBlocks < 1 ? 1 : kBlocks) {{name}}(
     {{restrict_parameters}}) {
 {{if !conv2d}}
   const int H = 1, W = L;
