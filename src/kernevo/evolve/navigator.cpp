@@ -287,14 +287,18 @@ private:
     });
   }
 
+  // No change of it is likely to win.
+  bool is_hopeless(const Member& member) const {
+    return member.objective.value > kHopelessParent * leader().objective.value;
+  }
+
   // Another elite, the faster the likelier, that still has something to try.
   Result<Choice> leave_the_best(const std::string& gate, const std::string& why,
                                 const Reason& reason) {
     std::vector<const Member*> others = elites();
     const Member& best = leader();
     std::erase_if(others, [&](const Member* m) {
-      return m->candidate.step == best.candidate.step ||
-             m->objective.value > kHopelessParent * best.objective.value;
+      return m->candidate.step == best.candidate.step || is_hopeless(*m);
     });
     for (std::uint64_t draw = 2; !others.empty(); ++draw) {
       std::size_t pick = 0;
@@ -335,7 +339,7 @@ private:
   Result<Choice> second_look(const std::string& gate) {
     std::vector<const Member*> parents = {&leader()};
     for (const Member* member : elites())
-      if (member != parents.front())
+      if (member != parents.front() && !is_hopeless(*member))
         parents.push_back(member);
     for (const Member* parent : parents) {
       KERNEVO_TRY(arms, tabu_arms(*parent));
