@@ -256,7 +256,14 @@ private:
     under_way_[request.step] = promise->get_future();
     pool_.submit([this, promise, request = std::move(request), proposer,
                   asked = std::move(asked)]() mutable {
-      promise->set_value(work(std::move(request), proposer, asked));
+      const Step step = request.step;
+      try {
+        promise->set_value(work(std::move(request), proposer, asked));
+      } catch (const std::exception& problem) { // a defect of ours: one step's loss, not the run's
+        promise->set_value(trouble(step, {ErrorCode::infrastructure,
+                                          std::string("internal error: ") + problem.what(),
+                                          std::nullopt, "please report it"}));
+      }
     });
   }
 

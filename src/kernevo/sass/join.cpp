@@ -233,8 +233,10 @@ private:
     // An array that lives in registers: one guarded move for each element it may be.
     const PtxLine& text =
         ptx_.lines[std::min(static_cast<std::size_t>(*i.ptx_line), ptx_.lines.size() - 1)];
-    if (text.mnemonic.starts_with("ld.local") || text.mnemonic.starts_with("st.local"))
-      return block.threads / static_cast<double>(choices_.at({b, *i.ptx_line}).size());
+    const auto choices = choices_.find({b, *i.ptx_line});
+    if ((text.mnemonic.starts_with("ld.local") || text.mnemonic.starts_with("st.local")) &&
+        choices != choices_.end())
+      return block.threads / static_cast<double>(choices->second.size());
     return line.threads_on;
   }
 

@@ -106,9 +106,19 @@ private:
     auto promise = std::make_shared<std::promise<Result<Trial>>>();
     auto future = promise->get_future();
     pool_.submit([this, promise, configuration, incumbent = best_] {
-      promise->set_value(objective_.evaluate(space_.values(configuration), incumbent.get()));
+      promise->set_value(evaluate(configuration, incumbent.get()));
     });
     return future;
+  }
+
+  // A defect of ours that a candidate meets must not take the program with it.
+  Result<Trial> evaluate(Configuration configuration, const Trial* incumbent) {
+    try {
+      return objective_.evaluate(space_.values(configuration), incumbent);
+    } catch (const std::exception& problem) {
+      return fail(ErrorCode::infrastructure,
+                  std::string("internal error: ") + problem.what() + "; please report it");
+    }
   }
 
   // The answer to the oldest question; nothing when it was dropped.

@@ -258,6 +258,29 @@ TEST_F(JoinWithTools, CalledFunctionRunsOncePerCall) {
   }
 }
 
+// Guarded accesses to an array in local memory that nobody came by: there is nothing to choose
+// from.
+TEST(Join, GuardedLocalAccessThatNeverRanIsNoTrouble) {
+  const auto instruction = [](std::uint32_t offset, const char* opcode, bool access) {
+    SassInstruction i;
+    i.offset = offset;
+    i.opcode = opcode;
+    if (access) {
+      i.guard = Guard{RegisterFile::predicate, 0, false};
+      i.memory = MemoryAccess{MemorySpace::local, 4, false, true, false};
+      i.ptx_line = 5;
+    }
+    return i;
+  };
+  SassFunction function;
+  function.instructions = {instruction(0, "STL", true), instruction(16, "EXIT", false)};
+  const PtxLines ptx = read_ptx_lines(".version 8.0\n.target sm_80\n.address_size 64\n"
+                                      ".visible .entry k() {\n"
+                                      "  st.local.u32 [%rd1], %r1;\n  ret;\n}\n");
+  const Join result = join(function, find_flow(function), ptx, std::vector<ExecutionCounts>(8));
+  EXPECT_DOUBLE_EQ(result.instructions[0].threads_on, 0);
+}
+
 // Counts that no execution can have are not hidden.
 TEST(Join, ImpossibleCountsShowAsResidual) {
   const auto module = parse_listing(fixture("scale_sum.sm_80.sass"));
