@@ -80,6 +80,12 @@ using ParameterValues = std::map<std::string, std::int64_t>;
 Result<ParameterValues> choose_parameters(const KernelFile& file,
                                           const ParameterValues& chosen = {});
 
+// The launches of a file in order, with their expressions: its own, or the task's default with the
+// kernel's own name put in.
+Result<std::vector<LaunchDirective>> launch_directives(const KernelFile& file,
+                                                       const std::string& default_launch,
+                                                       const Place& default_launch_place);
+
 // The launches at one problem: every expression evaluated, every argument resolved.
 // `default_launch` is the task's; it is used when the file has no @launch, with the kernel's own
 // name put in. A

@@ -217,6 +217,15 @@ Result<LaunchDirective> default_directive(const KernelFile& file, const std::str
 
 } // namespace
 
+Result<std::vector<LaunchDirective>> launch_directives(const KernelFile& file,
+                                                       const std::string& default_launch,
+                                                       const Place& default_launch_place) {
+  if (!file.launches.empty())
+    return file.launches;
+  KERNEVO_TRY(directive, default_directive(file, default_launch, default_launch_place));
+  return std::vector<LaunchDirective>{std::move(directive)};
+}
+
 Result<LaunchPlan> make_launch_plan(const KernelFile& file, const ParameterValues& parameters,
                                     const Problem& problem, const std::string& default_launch,
                                     const Place& default_launch_place) {
@@ -234,11 +243,7 @@ Result<LaunchPlan> make_launch_plan(const KernelFile& file, const ParameterValue
     KERNEVO_TRY(buffer, evaluate_scratch(directive, scope));
     plan.scratch.push_back(std::move(buffer));
   }
-  std::vector<LaunchDirective> directives = file.launches;
-  if (directives.empty()) {
-    KERNEVO_TRY(directive, default_directive(file, default_launch, default_launch_place));
-    directives.push_back(std::move(directive));
-  }
+  KERNEVO_TRY(directives, launch_directives(file, default_launch, default_launch_place));
   for (const LaunchDirective& directive : directives) {
     KERNEVO_TRY(launch, evaluate_launch(directive, scope));
     plan.launches.push_back(std::move(launch));

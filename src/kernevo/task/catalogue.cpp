@@ -140,6 +140,22 @@ const OperationInfo* find_operation(const std::string& name_or_alias) {
   return row == nullptr ? nullptr : &row->info;
 }
 
+std::vector<DerivedSize> derived_sizes(const std::string& operation) {
+  const Operation* op = find_table_row(operation);
+  if (op == nullptr || (op->family != Family::conv && op->family != Family::pool))
+    return {};
+  const std::vector<std::string> sizes = size_names(*op);
+  const auto output = [&](const std::string& name, const std::string& input,
+                          const std::string& window) {
+    const std::string span = op->family == Family::conv ? window : "kernel";
+    return DerivedSize{
+        name, must_parse(fmt::format("({} + 2 * padding - {}) / stride + 1", input, span))};
+  };
+  if (std::find(sizes.begin(), sizes.end(), "L") != sizes.end())
+    return {output("P", "L", "R")};
+  return {output("P", "H", "R"), output("Q", "W", "S")};
+}
+
 Result<void> derive_dims(const Operation& op, Dims& dims) {
   for (const DimensionSpec& dimension : op.info.dimensions) {
     if (dimension.attribute && !op.any_rank)

@@ -29,6 +29,14 @@ struct OperationInfo {
 const std::vector<OperationInfo>& operations();
 const OperationInfo* find_operation(const std::string& name_or_alias);
 
+// A size that follows from the others: P of a convolution.
+struct DerivedSize {
+  std::string name;
+  Expression value; // over sizes and attributes
+};
+// Those of an operation; none for most, and for one that is not in the catalogue.
+std::vector<DerivedSize> derived_sizes(const std::string& operation);
+
 // Fills arguments, scalars, work, default launch and edge-case check shapes of a task whose
 // operation, dtype and shapes are set, leaving alone what the task file already gave.
 Result<void> complete_from_catalogue(Task& task);

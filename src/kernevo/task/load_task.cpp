@@ -54,7 +54,8 @@ template <class T> Result<T> at(Result<T> result, const Place& place) {
 
 class TaskReader {
 public:
-  TaskReader(const YamlNode& root, std::string path) : root_(root), path_(std::move(path)) {}
+  TaskReader(const YamlNode& root, std::string path, const std::string* reference)
+      : root_(root), path_(std::move(path)), reference_(reference) {}
 
   Result<LoadedTask> read() {
     KERNEVO_CHECK(expect_map(root_, "a task"));
@@ -63,7 +64,7 @@ public:
     KERNEVO_CHECK(read_goal());
     KERNEVO_CHECK(read_all_shapes());
     if (const YamlNode* reference = root_.find("reference_kernel"))
-      KERNEVO_CHECK(read_reference(*reference, path_, task_));
+      KERNEVO_CHECK(take_reference(*reference));
     KERNEVO_CHECK(read_oracle());
     KERNEVO_CHECK(operation_ != nullptr ? read_catalogue_parts() : read_custom_parts());
     KERNEVO_CHECK(check_problems());
@@ -75,6 +76,14 @@ public:
 private:
   tl::unexpected<Error> missing(const std::string& key, const std::string& fix) const {
     return fail(ErrorCode::input, fmt::format("the task has no {}", key), root_.place, fix);
+  }
+
+  Result<void> take_reference(const YamlNode& node) {
+    if (reference_ == nullptr)
+      return read_reference(node, path_, task_);
+    task_.reference_kernel = *reference_;
+    task_.reference_place = node.place;
+    return {};
   }
 
   Result<void> read_operation() {
@@ -522,6 +531,7 @@ private:
 
   const YamlNode& root_;
   std::string path_;
+  const std::string* reference_ = nullptr; // known already
   LoadedTask loaded_;
   Task& task_ = loaded_.task;
   const Operation* operation_ = nullptr;
@@ -537,12 +547,13 @@ private:
 
 } // namespace
 
-Result<LoadedTask> parse_task(std::string_view text, const std::string& path) {
+Result<LoadedTask> parse_task(std::string_view text, const std::string& path,
+                              const std::string* reference) {
   if (text.size() > kLargestFile)
     return fail(ErrorCode::input, fmt::format("is {} bytes long", text.size()), Place{path},
                 "a task file may have 1 MiB; keep the kernel in a .cu file beside it");
   KERNEVO_TRY(root, parse_yaml(text, path));
-  return TaskReader(*root, path).read();
+  return TaskReader(*root, path, reference).read();
 }
 
 Result<LoadedTask> load_task(const std::string& path) {

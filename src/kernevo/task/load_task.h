@@ -18,6 +18,8 @@ struct LoadedTask {
 
 Result<LoadedTask> load_task(const std::string& path);
 // `path` names the text in messages and anchors relative reference_kernel paths.
-Result<LoadedTask> parse_task(std::string_view text, const std::string& path);
+// A given `reference` stands for the source of reference_kernel, whose file is then not needed.
+Result<LoadedTask> parse_task(std::string_view text, const std::string& path,
+                              const std::string* reference = nullptr);
 
 } // namespace kernevo

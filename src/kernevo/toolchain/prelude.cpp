@@ -199,6 +199,10 @@ std::string add_prelude(const CompileRequest& request, CompilerKind compiler) {
   return text;
 }
 
+std::string missing_includes(std::string_view source) {
+  return auto_includes(scan_cuda_source(source));
+}
+
 std::vector<std::filesystem::path> include_folders(const Toolchain& toolchain) {
   return {toolchain.include, toolchain.include / "cccl"};
 }

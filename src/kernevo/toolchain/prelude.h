@@ -5,6 +5,7 @@
 #include "kernevo/toolchain/toolchain.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kernevo {
@@ -14,6 +15,9 @@ enum class CompilerKind { nvrtc, nvcc };
 // The source as the compiler sees it: what it uses but does not include, a #line that keeps the
 // user's own file and lines, then the source.
 std::string add_prelude(const CompileRequest& request, CompilerKind compiler);
+
+// The toolkit's headers a source uses without including them, as #include lines.
+std::string missing_includes(std::string_view source);
 
 // Includes a kernel file may not have: absolute paths, "..", computed names, files that are not
 // the toolkit's. One diagnostic each; empty when all is well.
