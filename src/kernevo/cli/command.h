@@ -37,6 +37,7 @@ Command add_compare(CLI::App& app);
 Command add_devices(CLI::App& app);
 Command add_doctor(CLI::App& app);
 Command add_evolve(CLI::App& app);
+Command add_extract(CLI::App& app);
 Command add_init(CLI::App& app);
 Command add_jit(CLI::App& app);
 Command add_playbook(CLI::App& app);

@@ -75,6 +75,7 @@ int run(int argc, char** argv) {
   commands["devices"] = add_devices(app);
   commands["doctor"] = add_doctor(app);
   commands["evolve"] = add_evolve(app);
+  commands["extract"] = add_extract(app);
   commands["init"] = add_init(app);
   commands["jit"] = add_jit(app);
   commands["playbook"] = add_playbook(app);
