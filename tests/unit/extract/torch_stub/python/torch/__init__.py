@@ -1,0 +1,1 @@
+"""Stands in for PyTorch when a test imports an extracted module."""
