@@ -43,6 +43,7 @@ Command add_jit(CLI::App& app);
 Command add_playbook(CLI::App& app);
 Command add_profile(CLI::App& app);
 Command add_replay(CLI::App& app);
+Command add_report(CLI::App& app);
 Command add_run(CLI::App& app);
 Command add_runs(CLI::App& app);
 Command add_sass(CLI::App& app);

@@ -5,6 +5,7 @@
 #include "kernevo/cli/run_parts.h"
 #include "kernevo/cli/stop_signals.h"
 #include "kernevo/evolve/orchestrator.h"
+#include "kernevo/report/tensorboard.h"
 #include "kernevo/store/run_folders.h"
 
 #include <CLI/CLI.hpp>
@@ -32,6 +33,7 @@ struct Options {
   std::optional<double> target_us;
   unsigned jobs = 0;
   bool resume = false;
+  bool tensorboard = false;
 };
 
 Result<RunSettings> settings_of(const Options& options, const Task& task) {
@@ -64,18 +66,32 @@ unsigned jobs_of(const Options& options) {
 }
 
 evolve::OrchestratorOptions orchestration(const Options& options, const StopSignals& signals,
-                                          EvolveView& view) {
+                                          EvolveView& view, report::TensorboardLog* log) {
   evolve::OrchestratorOptions how;
   how.jobs = jobs_of(options);
   how.interrupted = [&signals] { return signals.requested(); };
-  how.observer = [&view](const RunEvent* event, const evolve::RunProgress& progress) {
+  how.observer = [&view, log](const RunEvent* event, const evolve::RunProgress& progress) {
     view.show(event, progress);
+    if (log != nullptr)
+      log->show(event, progress);
   };
   return how;
 }
 
-int conclude(const evolve::RunState& state, store::Journal& journal, EvolveView& view) {
+// Null when none is wanted.
+Result<std::unique_ptr<report::TensorboardLog>>
+open_log(const Options& options, store::Journal& journal, const std::string& run) {
+  if (!options.tensorboard)
+    return nullptr;
+  return report::TensorboardLog::create(journal.folder() / "tensorboard", journal, run);
+}
+
+int conclude(const evolve::RunState& state, store::Journal& journal, EvolveView& view,
+             const report::TensorboardLog* log) {
   view.finish(state, journal);
+  if (log != nullptr && log->problem())
+    fmt::print(stderr, "kernevo: the TensorBoard log is not whole: {}\n",
+               format_error(*log->problem()));
   return state.speedup() > 1 ? kYes : kNo;
 }
 
@@ -85,11 +101,12 @@ Result<int> resume(const Options& options, const std::string& which) {
   KERNEVO_TRY(context, context_of(run));
   KERNEVO_TRY(proposers, make_proposers(run.state.started.settings.proposers, context));
   evolve::Panel panel(std::move(proposers), *run.journal);
+  KERNEVO_TRY(log, open_log(options, *run.journal, run.state.started.run));
   EvolveView view(options.common, context, run.journal->folder());
   view.begin(run.state.started, &run.state);
-  KERNEVO_TRY(
-      end, evolve::resume_run(context, *run.journal, panel, orchestration(options, signals, view)));
-  return conclude(end, *run.journal, view);
+  KERNEVO_TRY(end, evolve::resume_run(context, *run.journal, panel,
+                                      orchestration(options, signals, view, log.get())));
+  return conclude(end, *run.journal, view, log.get());
 }
 
 // Task files are often called task.yaml or task_fp16.yaml; their folder says more then.
@@ -125,8 +142,10 @@ Result<int> start(const Options& options) {
                      settings};
   EvolveView view(options.common, context, folder);
   view.begin(started, nullptr);
-  auto end =
-      evolve::start_run(context, started, *journal, panel, orchestration(options, signals, view));
+  const auto log = open_log(options, *journal, started.run);
+  auto end = !log ? tl::unexpected<Error>(log.error())
+                  : evolve::start_run(context, started, *journal, panel,
+                                      orchestration(options, signals, view, log->get()));
   if (!end) {
     // A run without a baseline is no run.
     const auto state = evolve::fold_journal(*journal);
@@ -136,7 +155,7 @@ Result<int> start(const Options& options) {
     }
     return tl::unexpected<Error>(end.error());
   }
-  return conclude(*end, *journal, view);
+  return conclude(*end, *journal, view, log->get());
 }
 
 Result<int> run(const Options& options) {
@@ -210,6 +229,8 @@ Command add_evolve(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--name", options->name, "Name of the run (default: the task's)");
   command->add_option("--out", options->out, "Folder of the run (default: kernevo-runs/NAME)");
+  command->add_flag("--tensorboard", options->tensorboard,
+                    "Write event files for TensorBoard to FOLDER/tensorboard while it runs");
   command->add_flag("--resume", options->resume, "Go on with a run that was stopped, by whatever");
   add_common(*command, options->common);
   return {[options] {

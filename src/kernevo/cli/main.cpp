@@ -81,6 +81,7 @@ int run(int argc, char** argv) {
   commands["playbook"] = add_playbook(app);
   commands["profile"] = add_profile(app);
   commands["replay"] = add_replay(app);
+  commands["report"] = add_report(app);
   commands["run"] = add_run(app);
   commands["runs"] = add_runs(app);
   commands["sass"] = add_sass(app);
