@@ -154,6 +154,26 @@ Result<TemplateContext> context_for(const Recipe& recipe, const Task& task) {
   return context;
 }
 
+// A size the template takes as a constant must be one: why it is not, or nothing.
+Result<std::optional<std::string>> varying_constant(const Recipe& recipe, const Task& task) {
+  KERNEVO_TRY(text, read_text_file(recipe.file));
+  KERNEVO_TRY(context, context_for(recipe, task));
+  // What is missing is seen by filling the template with something else in its place: only lines
+  // that are kept count.
+  std::map<std::string, std::string> missing;
+  for (const OperationInfo& operation : operations())
+    for (const DimensionSpec& dimension : operation.dimensions)
+      if (const std::string key = "dim." + dimension.name; !context.values.contains(key))
+        missing[key] = "\x01" + dimension.name + "\x01";
+  context.values.merge(missing);
+  KERNEVO_TRY(filled, expand_template(text, context, recipe.file));
+  const std::size_t at = filled.find('\x01');
+  if (at == std::string::npos)
+    return std::optional<std::string>();
+  return std::optional(fmt::format("{} is not the same in every shape",
+                                   filled.substr(at + 1, filled.find('\x01', at + 1) - at - 1)));
+}
+
 } // namespace
 
 Result<std::vector<Recipe>> parse_recipes(std::string_view text, const std::string& file,
@@ -203,16 +223,8 @@ Result<std::optional<std::string>> unfit(const Recipe& recipe, const Task& task,
     return Reason("the task has arguments of its own");
   if (!recipe.dtypes.empty() && !recipe.dtypes.contains(task.dtype))
     return Reason(fmt::format("it is not for {}", name_of(task.dtype)));
-  // A size the template takes as a constant must be one.
-  KERNEVO_TRY(text, read_text_file(recipe.file));
-  const auto constants = constant_sizes(task);
-  for (std::size_t at = 0; (at = text.find("{{dim.", at)) != std::string::npos; at += 2) {
-    const std::string key = text.substr(at + 2, text.find("}}", at) - at - 2);
-    if (!constants.contains(key))
-      return Reason(fmt::format("{} is not the same in every shape", key.substr(4)));
-  }
   if (!recipe.when)
-    return Reason();
+    return varying_constant(recipe, task);
   for (const ShapeCase& shape : task.shapes) {
     Dims names = shape.dims;
     names["sm"] = gpu.compute_capability;
@@ -222,7 +234,7 @@ Result<std::optional<std::string>> unfit(const Recipe& recipe, const Task& task,
     if (holds == 0)
       return Reason(fmt::format("{} does not hold for {}", recipe.when->text(), shape.id));
   }
-  return Reason();
+  return varying_constant(recipe, task);
 }
 
 Result<std::string> expand_recipe(const Recipe& recipe, const Task& task) {
