@@ -69,6 +69,17 @@ std::vector<Token> tokenise(std::string_view source) {
       continue;
     const auto begin = static_cast<std::size_t>(token.text.data() - source.data());
     std::size_t length = token.text.size();
+    // 1e-3 comes in three parts.
+    if (token.kind == SourceToken::Kind::number && i + 2 < scan.tokens.size() &&
+        (token.text.ends_with('e') || token.text.ends_with('E')) && !token.text.starts_with("0x") &&
+        !token.text.starts_with("0X") &&
+        (scan.tokens[i + 1].text == "-" || scan.tokens[i + 1].text == "+") &&
+        scan.tokens[i + 1].text.data() == token.text.data() + length &&
+        scan.tokens[i + 2].kind == SourceToken::Kind::number &&
+        scan.tokens[i + 2].text.data() == token.text.data() + length + 1) {
+      length += 1 + scan.tokens[i + 2].text.size();
+      i += 2;
+    }
     if (token.kind == SourceToken::Kind::punctuation && length == 1)
       for (const std::string_view op : kOperators) {
         if (!source.substr(begin).starts_with(op))
@@ -135,11 +146,11 @@ void Code::find_names(const SourceScan& scan) {
     return static_cast<std::size_t>(token.text.data() - source_.data());
   };
   const auto is_defined_name = [&](const SourceToken& token) {
+    if (!token.defines)
+      return false;
     const std::size_t begin = line_start(offset_of(token));
-    std::string_view before = source_.substr(begin, offset_of(token) - begin);
-    before.remove_suffix(before.size() -
-                         std::min(before.find_last_not_of(" \t") + 1, before.size()));
-    return token.defines && before.ends_with("define");
+    const std::string_view before = source_.substr(begin, offset_of(token) - begin);
+    return before.substr(0, before.find_last_not_of(" \t") + 1).ends_with("define");
   };
   // #define NAME number: harmless. Anything else may change what code means.
   for (std::size_t i = 0; i < scan.tokens.size(); ++i) {
