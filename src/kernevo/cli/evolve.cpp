@@ -1,17 +1,23 @@
 // kernevo evolve TASK: a faster kernel, and the story of how.
 #include "kernevo/base/hash.h"
+#include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/evolve_summary.h"
 #include "kernevo/cli/evolve_view.h"
 #include "kernevo/cli/run_parts.h"
 #include "kernevo/cli/stop_signals.h"
 #include "kernevo/evolve/orchestrator.h"
+#include "kernevo/model/json_fields.h"
 #include "kernevo/report/tensorboard.h"
 #include "kernevo/store/run_folders.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <fmt/format.h>
 #include <memory>
+#include <set>
 #include <thread>
 
 namespace kernevo::cli {
@@ -20,6 +26,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kDefaultEvaluations = 300;
+// Options that say nothing about what a run decides.
+const std::set<std::string> kWhenResumed = {
+    "TASK", "--resume", "--name", "--out", "--jobs", "--json", "-q", "--quiet", "--tensorboard"};
 
 struct Options {
   CommonOptions common;
@@ -34,14 +43,47 @@ struct Options {
   unsigned jobs = 0;
   bool resume = false;
   bool tensorboard = false;
+  std::string settled; // an option given that a resumed run has settled already
 };
+
+tl::unexpected<Error> wrong(const std::string& text, const std::string& fix) {
+  return fail(ErrorCode::usage, text, std::nullopt, fix);
+}
+
+Result<void> check_numbers(const Options& options) {
+  const RunSettings& settings = options.settings;
+  const auto count = [](const std::optional<std::uint64_t>& value) {
+    return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+  };
+  const std::array<std::pair<const char*, std::optional<double>>, 7> positive = {
+      {{"--evaluations", count(settings.budget.evaluations)},
+       {"--rounds", count(settings.budget.rounds)},
+       {"--seconds", settings.budget.seconds},
+       {"--tokens", count(settings.budget.tokens)},
+       {"--dollars", settings.budget.dollars},
+       {"--target-us", options.target_us},
+       {"--roofline", settings.roofline}}};
+  for (const auto& [name, value] : positive)
+    if (value && !(std::isfinite(*value) && *value > 0))
+      return wrong(fmt::format("{} {} is not more than nothing", name, *value),
+                   "give a number above 0, or leave it out");
+  return {};
+}
+
+Result<void> check_name(const std::string& name) {
+  if (name == "." || name == ".." || name.find('/') != std::string::npos)
+    return wrong(fmt::format("'{}' is no name for a run", name), "use --out for a folder");
+  return {};
+}
 
 Result<RunSettings> settings_of(const Options& options, const Task& task) {
   RunSettings settings = options.settings;
   const auto kind = search_kind(options.search);
   if (!kind)
-    return fail(ErrorCode::usage, fmt::format("there is no search '{}'", options.search),
-                std::nullopt, "use evolve, best-of-n or sequential");
+    return wrong(fmt::format("there is no search '{}'{}", options.search,
+                             did_you_mean(options.search, {"evolve", "best-of-n", "sequential"})),
+                 "use evolve, best-of-n or sequential");
+  KERNEVO_CHECK(check_numbers(options));
   settings.search = *kind;
   settings.proposers = options.proposers;
   RunBudget& budget = settings.budget;
@@ -95,9 +137,27 @@ int conclude(const evolve::RunState& state, store::Journal& journal, EvolveView&
   return state.speedup() > 1 ? kYes : kNo;
 }
 
+// There is nothing to go on with.
+int already_over(const Options& options, StoredRun& run) {
+  const evolve::RunState& state = run.state;
+  if (options.common.json)
+    fmt::print("{}\n", Json{{"event", "run_stopped"},
+                            {"body", Json::parse(to_json(RunEvent(*state.stopped)))}}
+                           .dump(-1, ' ', false, Json::error_handler_t::replace));
+  else {
+    if (!options.common.quiet)
+      fmt::print("run      {} is finished: {}\n", run.journal->folder().string(),
+                 state.stopped->text);
+    print_run_summary(state, *run.journal, run.journal->folder(), options.common.quiet);
+  }
+  return state.speedup() > 1 ? kYes : kNo;
+}
+
 Result<int> resume(const Options& options, const std::string& which) {
   const StopSignals signals;
   KERNEVO_TRY(run, open_run(which, store::Journal::Access::write));
+  if (!evolve::can_go_on(run.state))
+    return already_over(options, run);
   KERNEVO_TRY(context, context_of(run));
   KERNEVO_TRY(proposers, make_proposers(run.state.started.settings.proposers, context));
   evolve::Panel panel(std::move(proposers), *run.journal);
@@ -118,16 +178,51 @@ std::string run_name(const evolve::RunContext& context, const std::string& task_
   return folder.empty() ? context.task.name : folder;
 }
 
+// Takes away what was made for a run that did not come to be: its files, and the folders that were
+// not there before.
+class FreshFolder {
+public:
+  explicit FreshFolder(const fs::path& folder) : folder_(folder) {
+    std::error_code ignored;
+    had_run_ = fs::exists(folder / store::kJournalFile, ignored);
+    for (fs::path path = fs::absolute(folder, ignored); !path.empty() && !fs::exists(path, ignored);
+         path = path.parent_path())
+      missing_.push_back(path);
+  }
+  FreshFolder(const FreshFolder&) = delete;
+  FreshFolder& operator=(const FreshFolder&) = delete;
+  ~FreshFolder() {
+    if (keep_ || had_run_)
+      return;
+    std::error_code ignored;
+    if (missing_.empty()) // the user's own folder
+      for (const char* file : {store::kJournalFile, store::kFreshFile, "lock"})
+        for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+          fs::remove(folder_ / (std::string(file) + suffix), ignored);
+    else
+      fs::remove_all(missing_.front(), ignored);
+    for (const fs::path& path : missing_)
+      fs::remove(path, ignored); // stays when somebody else put something there
+  }
+  void keep() { keep_ = true; }
+
+private:
+  fs::path folder_;
+  std::vector<fs::path> missing_; // innermost first
+  bool had_run_ = false;
+  bool keep_ = false;
+};
+
 Result<int> start(const Options& options) {
   const StopSignals signals;
   KERNEVO_TRY(context, evolve::make_run_context(options.task, options.gpu));
   KERNEVO_TRY(settings, settings_of(options, context.task));
   KERNEVO_TRY(proposers, make_proposers(settings.proposers, context));
+  KERNEVO_CHECK(check_name(options.name));
   const std::string name =
       !options.name.empty() ? options.name : store::free_run_name(run_name(context, options.task));
   const fs::path folder = options.out.empty() ? store::runs_folder() / name : fs::path(options.out);
-  std::error_code ignored;
-  const bool fresh_folder = !fs::exists(folder, ignored);
+  FreshFolder made(folder);
   KERNEVO_TRY(journal, store::Journal::create(folder));
   evolve::Panel panel(std::move(proposers), *journal);
   RunStarted started{options.out.empty() ? name : folder.filename().string(),
@@ -149,23 +244,30 @@ Result<int> start(const Options& options) {
   if (!end) {
     // A run without a baseline is no run.
     const auto state = evolve::fold_journal(*journal);
-    if (fresh_folder && state && !state->baseline) {
-      journal.reset();
-      fs::remove_all(folder, ignored);
-    }
+    const bool keep = !state || state->baseline;
+    journal.reset();
+    if (keep)
+      made.keep();
     return tl::unexpected<Error>(end.error());
   }
+  made.keep();
   return conclude(*end, *journal, view, log->get());
 }
 
 Result<int> run(const Options& options) {
   if (!options.resume && options.task.empty())
     return fail(ErrorCode::usage, "TASK is required", std::nullopt, "see 'kernevo evolve --help'");
-  if (options.resume)
-    return resume(options, !options.out.empty()    ? options.out
-                           : !options.name.empty() ? options.name
-                                                   : options.task);
-  return start(options);
+  if (!options.resume)
+    return start(options);
+  if (!options.settled.empty())
+    return wrong(fmt::format("{} cannot change when a run goes on", options.settled),
+                 "leave it out, or start a new run");
+  const std::string which = !options.out.empty()    ? options.out
+                            : !options.name.empty() ? options.name
+                                                    : options.task;
+  if (which.empty())
+    return wrong("which run is to go on?", "'kernevo runs' lists them: evolve --resume RUN");
+  return resume(options, which);
 }
 
 } // namespace
@@ -233,7 +335,11 @@ Command add_evolve(CLI::App& app) {
                     "Write event files for TensorBoard to FOLDER/tensorboard while it runs");
   command->add_flag("--resume", options->resume, "Go on with a run that was stopped, by whatever");
   add_common(*command, options->common);
-  return {[options] {
+  return {[options, command] {
+    for (const CLI::Option* option : command->get_options())
+      if (const std::string name = option->get_name();
+          option->count() > 0 && !kWhenResumed.contains(name))
+        options->settled = name;
     const auto code = run(*options);
     return code ? *code : report_error(code.error(), options->common);
   }};

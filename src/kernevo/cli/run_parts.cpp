@@ -1,9 +1,11 @@
 #include "kernevo/cli/run_parts.h"
 
+#include "kernevo/base/suggest.h"
 #include "kernevo/evolve/orchestrator.h"
 #include "kernevo/propose/playbook.h"
 #include "kernevo/store/run_folders.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace kernevo::cli {
@@ -13,8 +15,13 @@ make_proposers(const std::vector<std::string>& names, const evolve::RunContext& 
   std::vector<std::unique_ptr<propose::Proposer>> proposers;
   for (const std::string& name : names) {
     if (name != "playbook")
-      return fail(ErrorCode::usage, fmt::format("there is no proposer '{}'", name), std::nullopt,
-                  "use playbook");
+      return fail(
+          ErrorCode::usage,
+          fmt::format("there is no proposer '{}'{}", name, did_you_mean(name, {"playbook"})),
+          std::nullopt, "use playbook");
+    if (std::count(names.begin(), names.end(), name) > 1)
+      return fail(ErrorCode::usage, fmt::format("proposer '{}' is named twice", name), std::nullopt,
+                  "name each once");
     KERNEVO_TRY(playbook, propose::Playbook::create(context.task, context.gpu));
     proposers.push_back(std::move(playbook));
   }
