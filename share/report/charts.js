@@ -56,16 +56,19 @@ function linearTicks(high, most) {
 }
 
 // A labelled line along the whole plot.
-const rule = (name, x1, x2, y, text) => [
+const rule = (name, x1, x2, y, text, below) => [
   svg("line", { class: "rule " + name, x1, x2, y1: y, y2: y }),
-  svg("text", { class: "label " + name, x: x2 - 4, y: y - 5, "text-anchor": "end" }, text),
+  svg("text", { class: "label " + name, x: x2 - 4, y: below ? y + 13 : y - 5, "text-anchor": "end" }, text),
 ];
 
 // --- the best over evaluations
 
+const kDense = 600; // steps; from there on dots are small and let others through
+
 function progressChart(page, width) {
   const height = width < 500 ? 260 : 310;
-  const box = { left: 66, right: width - 12, top: 14, bottom: height - 66 };
+  const untimed = page.steps.some((s) => s.outcome && !isNumber(s.ns));
+  const box = { left: 66, right: width - 12, top: 14, bottom: height - (untimed ? 66 : 44) };
   const timed = page.steps.filter((s) => isNumber(s.ns));
   const extra = [page.work.roofline_ns, page.result && page.result.target_ns].filter(isNumber);
   const all = [...timed.map((s) => s.ns), ...page.bests.map((b) => b.ns).filter(isNumber), ...extra];
@@ -74,41 +77,43 @@ function progressChart(page, width) {
   const total = Math.max(1, page.cost.evaluations);
   const x = linearScale(0, total, box.left + 8, box.right - 8);
   const y = logScale(least(all) / 1.25, greatest(all) * 1.25, box.bottom, box.top);
-  const strip = box.bottom + 16;
+  const strip = box.bottom + (untimed ? 16 : -6);
   for (const value of logTicks(y.low, y.high, 7))
     append(root, [svg("line", { class: "grid", x1: box.left, x2: box.right, y1: y(value), y2: y(value) }),
-      svg("text", { class: "tick", x: box.left - 8, y: y(value) + 4, "text-anchor": "end" }, timeText(value))]);
+      svg("text", { class: "tick", x: box.left - 8, y: y(value) + 4, "text-anchor": "end" }, tickText(value))]);
   for (const value of linearTicks(total, width < 500 ? 5 : 9))
     append(root, [svg("line", { class: "grid", x1: x(value), x2: x(value), y1: box.top, y2: box.bottom }),
       svg("text", { class: "tick", x: x(value), y: strip + 22, "text-anchor": "middle" }, count(value))]);
   append(root, [
     svg("text", { class: "axis", x: (box.left + box.right) / 2, y: height - 8, "text-anchor": "middle" }, "evaluations (kernel instances timed)"),
-    svg("text", { class: "tick", x: box.left - 8, y: strip + 4, "text-anchor": "end" }, "no time"),
-    svg("rect", { class: "strip", x: box.left, y: strip - 9, width: box.right - box.left, height: 18 }),
+    untimed && svg("text", { class: "tick", x: box.left - 8, y: strip + 4, "text-anchor": "end" }, "no time"),
+    untimed && svg("rect", { class: "strip", x: box.left, y: strip - 9, width: box.right - box.left, height: 18 }),
   ]);
-  if (isNumber(page.work.roofline_ns)) append(root, rule("roof", box.left, box.right, y(page.work.roofline_ns), "roofline " + timeText(page.work.roofline_ns)));
-  if (page.result && isNumber(page.result.target_ns)) append(root, rule("target", box.left, box.right, y(page.result.target_ns), "target " + timeText(page.result.target_ns)));
   for (const restart of page.run.restarts) {
     const step = page.steps.find((s) => s.step >= restart.step && s.outcome);
     if (step) append(root, [svg("line", { class: "restart", x1: x(step.spent), x2: x(step.spent), y1: box.top, y2: box.bottom }),
       svg("text", { class: "label", x: x(step.spent) + 4, y: box.top + 10 }, "restart")]);
   }
   const marks = [];
-  const dots = svg("g", {});
-  const order = (s) => (s.outcome === "improved" || s.outcome === "baseline" ? 1 : 0);
-  for (const step of [...page.steps].sort((a, b) => order(a) - order(b))) {
+  const dense = page.steps.length > kDense;
+  const others = svg("g", { class: dense ? "dense" : null });
+  const gains = svg("g", {});
+  for (const step of page.steps) {
     const outcome = outcomeOf(step);
     if (outcome === "under_way") continue;
     const px = x(step.spent);
     const py = isNumber(step.ns) ? y(step.ns) : strip;
+    const gain = outcome === "improved" || outcome === "baseline";
     marks.push({ x: px, y: py, step: step.step });
-    dots.append(glyph(outcome, px, py, 4, { "data-step": step.step }));
+    (gain ? gains : others).append(glyph(outcome, px, py, dense && !gain ? 3 : 4, { "data-step": step.step }));
   }
   const bests = page.bests.filter((b) => isNumber(b.ns));
   let line = "";
   bests.forEach((b, i) => { line += i === 0 ? `M${x(b.spent)} ${y(b.ns)}` : `H${x(b.spent).toFixed(1)}V${y(b.ns).toFixed(1)}`; });
   if (bests.length > 0) line += `H${x(total)}`;
-  append(root, [svg("path", { class: "best-line", d: line }), dots]);
+  append(root, [others, svg("path", { class: "best-line", d: line }), gains]);
+  if (isNumber(page.work.roofline_ns)) append(root, rule("roof", box.left, box.right, y(page.work.roofline_ns), "roofline " + timeText(page.work.roofline_ns), true));
+  if (page.result && isNumber(page.result.target_ns)) append(root, rule("target", box.left, box.right, y(page.result.target_ns), "target " + timeText(page.result.target_ns)));
   return [root, marks];
 }
 
@@ -121,7 +126,7 @@ function spread(list, most) {
 }
 
 function bottleneckChart(page, width) {
-  const left = width < 500 ? 118 : 168;
+  const left = width < 500 ? 134 : 168;
   const most = Math.max(2, Math.floor((width - left - 8) / kLeastCell));
   const bests = spread(page.bests, most);
   const tags = [];
@@ -144,13 +149,15 @@ function bottleneckChart(page, width) {
         svg("rect", { class: tag === "near_roofline" ? "heat near" : "heat", x: px + 1, y: py + 2, width: Math.max(2, cell - 2), height: row - 4, rx: 3, "fill-opacity": (0.12 + 0.88 * severity).toFixed(3) }),
         cell >= 36 && svg("text", { class: severity > 0.55 ? "cell strong" : "cell", x: px + cell / 2, y: py + row / 2 + 4, "text-anchor": "middle" }, percent(severity))]);
     }
-    const every = Math.ceil(34 / cell);
-    if (c % every === 0 || c === bests.length - 1 && bests.length % every > every / 2)
+    // The last one always has its number; those it would touch have none.
+    const every = Math.ceil(40 / cell);
+    const end = bests.length - 1;
+    if (c === end || (c % every === 0 && end - c >= every))
       column.append(svg("text", { class: "tick", x: px + cell / 2, y: tags.length * row + 16, "text-anchor": "middle" }, "#" + best.step));
     marks.push({ step: best.step, best });
     root.append(column);
   });
-  append(root, [svg("text", { class: "axis", x: left + (cell * bests.length) / 2, y: height - 6, "text-anchor": cell * bests.length < 200 ? "start" : "middle", ...(cell * bests.length < 200 ? { x: left } : {}) }, "new bests, by step; severity = share of the time at stake")]);
+  root.append(svg("text", { class: "axis", x: width < 500 ? 4 : left, y: height - 6 }, "new bests, by step; severity: share of the time at stake"));
   return [root, marks, bests.length];
 }
 

@@ -53,6 +53,9 @@ function timeText(ns) {
   return figures(ns / scale) + "\u00a0" + unit;
 }
 
+// Of round numbers, without zeros at the end.
+const tickText = (ns) => timeText(ns).replace(/(\.\d*?)0+(?=\D)/, "$1").replace(/\.(?=\D)/, "");
+
 const kPrefixes = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
 function prefixed(value, unit, digits = 3) {
   if (!isNumber(value)) return "unknown";

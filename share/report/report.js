@@ -160,7 +160,7 @@ function drawLessons() {
   }
   const most = Math.max(...lessons.map((l) => Math.abs(l.mean)), 0.05);
   replace(section, heading("Lessons", "moves that helped or harmed, by pairs that differ in one"), el("div", { class: "scroll" }, el("table", { class: "list lessons" },
-    el("thead", {}, el("tr", {}, ["move", "speed", "", "evidence"].map((name) => el("th", {}, name)))),
+    el("thead", {}, el("tr", {}, [["move", ""], ["speed", "right"], ["", "bar"], ["evidence", ""]].map(([name, kind]) => el("th", { class: kind }, name)))),
     el("tbody", {}, lessons.slice(0, 200).map((l) => {
       const good = l.mean > 0.02;
       const bad = l.mean < -0.02 || (l.pairs === 0 && l.faults > 0);
@@ -311,7 +311,7 @@ function sourcePart(step) {
   const content = (split) => (base === null ? sourceView(text) : diffView(sourceOf(base), text, split));
   const draw = () => {
     const tab = (name, value) => el("button", { type: "button", class: base === value ? "on" : "", click: () => { base = value; draw(); } }, name);
-    replace(tabs, bases.map(([name, n]) => tab(`diff to ${name} #${n}`, n)), tab("source", null), el("button", { type: "button", class: "end", click: openWide }, "wide"));
+    replace(tabs, bases.map(([name, n]) => tab(`against ${name} #${n}`, n)), tab("source", null), el("button", { type: "button", class: "end", click: openWide }, "wide"));
     replace(view, content(false));
   };
   const openWide = () => {
@@ -343,7 +343,7 @@ const kTablePage = 100;
 const table = { sort: "step", down: false, outcome: "", text: "", shown: kTablePage };
 const kColumns = [
   ["step", "step", (s) => s.step, "right"], ["outcome", "outcome", (s) => outcomeOf(s), ""], ["time", `time, ${page.run.method}`, (s) => (isNumber(s.ns) ? s.ns : Infinity), "right"],
-  ["speed", "speed", (s) => (isNumber(s.ns) ? s.ns : Infinity), "right"], ["mode", "mode", (s) => s.mode, "wide"], ["direction", "direction", (s) => s.direction, "wide"], ["gate", "gate", (s) => s.gate, "wide"], ["what", "what, and why", (s) => stepTitle(s), ""]];
+  ["speed", "speed", (s) => (isNumber(s.ns) ? s.ns : Infinity), "right"], ["mode", "mode, direction", (s) => s.mode + " " + s.direction, "wide"], ["what", "what; the gate that decided, and why", (s) => stepTitle(s), ""]];
 
 function rowsWanted() {
   const text = table.text.toLowerCase();
@@ -358,9 +358,9 @@ function tableRow(s) {
   return el("tr", { "data-step": s.step, tabindex: 0, keydown: (event) => { if (event.key === "Enter") select(s.step, true); } },
     el("td", { class: "right" }, "#" + s.step), el("td", { class: "nowrap" }, sign(outcomeOf(s)), el("span", { class: "word" }, kOutcomes[outcomeOf(s)])),
     el("td", { class: "right nowrap" }, timeText(s.ns)), el("td", { class: "right nowrap" }, times(faster(s.ns))),
-    el("td", { class: "wide" }, s.mode), el("td", { class: "wide" }, words(s.direction)), el("td", { class: "wide" }, words(s.gate)),
+    el("td", { class: "wide words" }, s.mode, el("div", { class: "muted" }, words(s.direction))),
     el("td", {}, stepTitle(s), s.summary && el("span", { class: isFault(s.outcome) ? "bad" : "muted" }, " \u2013 " + s.summary),
-      s.parameters && Object.keys(s.parameters).length > 0 && el("div", {}, el("code", {}, parametersText(s.parameters))), el("div", { class: "muted" }, s.reason)));
+      s.parameters && Object.keys(s.parameters).length > 0 && el("div", {}, el("code", {}, parametersText(s.parameters))), el("div", { class: "muted" }, el("b", {}, words(s.gate)), ": ", s.reason)));
 }
 
 function drawTable() {
