@@ -189,16 +189,16 @@ function rooflineChart(page, shape, width) {
   root.append(svg("text", { class: "label roof", "text-anchor": "middle", transform: `translate(${x(at)} ${y(at * dram) - 7}) rotate(${slope.toFixed(1)})` }, `DRAM ${prefixed(dram, "B/s")}`));
   const px = x(intensity);
   root.append(svg("path", { class: "best-line", d: path.map((p, i) => `${i === 0 ? "M" : "L"}${px} ${y(p.rate)}`).join("") }));
-  let lowest = Infinity;
-  spread(path, 60).forEach((p, i, list) => {
-    root.append(glyph(p.step === 0 ? "baseline" : "improved", px, y(p.rate), 4, { "data-step": p.step }));
-    const ends = i === 0 || i === list.length - 1;
-    if ((ends && lowest - y(p.rate) > 13) || lowest - y(p.rate) > 26) {
-      lowest = y(p.rate);
-      const side = px > (box.left + box.right) / 2 ? -1 : 1;
-      root.append(svg("text", { class: "label", x: px + side * 10, y: y(p.rate) + 4, "text-anchor": side > 0 ? "start" : "end" }, `#${p.step} ${prefixed(p.rate, "FLOP/s")}`));
-    }
-  });
+  // The last and the first have their label; others where there is room.
+  const drawn = spread(path, 60);
+  const labelled = [];
+  const side = px > (box.left + box.right) / 2 ? -1 : 1;
+  for (const p of [drawn.at(-1), ...drawn]) {
+    if (labelled.some((at) => Math.abs(at - y(p.rate)) < 13)) continue;
+    labelled.push(y(p.rate));
+    root.append(svg("text", { class: "label", x: px + side * 10, y: y(p.rate) + 4, "text-anchor": side > 0 ? "start" : "end" }, `#${p.step} ${prefixed(p.rate, "FLOP/s")}`));
+  }
+  for (const p of drawn) root.append(glyph(p.step === 0 ? "baseline" : "improved", px, y(p.rate), 4, { "data-step": p.step }));
   return [root, path.map((p) => ({ x: px, y: y(p.rate), step: p.step }))];
 }
 

@@ -177,11 +177,11 @@ function drawShapes() {
   const after = new Map(page.after_shapes.map((s) => [s.shape, s]));
   const lowest = new Map(page.work.shapes.map((s) => [s.shape, s.least_ns]));
   replace(byId("shapes"), heading("Shapes", label), page.before_shapes.length === 0 ? el("p", { class: "note" }, "Nothing was timed yet.") : el("div", { class: "scroll" }, el("table", { class: "list" },
-    el("thead", {}, el("tr", {}, ["shape", "before", "after", "range of the model", "speed", "roofline"].map((name, i) => el("th", { class: i > 0 ? "right" : "" }, name)))),
+    el("thead", {}, el("tr", {}, ["shape", "before", "after", "range of the model", "speed", "roofline"].map((name, i) => el("th", { class: i === 3 ? "right wide" : i > 0 ? "right" : "" }, name)))),
     el("tbody", {}, page.before_shapes.map((b) => {
       const a = after.get(b.shape);
       return el("tr", {}, el("td", {}, b.shape), el("td", { class: "right" }, timeText(b.ns)), el("td", { class: "right" }, a ? timeText(a.ns) : "\u2013"),
-        el("td", { class: "right muted" }, a ? `${timeText(a.low)} \u2026 ${timeText(a.high)}` : ""), el("td", { class: "right" }, a ? times(b.ns / a.ns) : "\u2013"),
+        el("td", { class: "right muted wide" }, a ? `${timeText(a.low)} \u2026 ${timeText(a.high)}` : ""), el("td", { class: "right" }, a ? times(b.ns / a.ns) : "\u2013"),
         el("td", { class: "right" }, a && lowest.has(b.shape) ? percent(lowest.get(b.shape) / a.ns) : "unknown"));
     })))));
 }
