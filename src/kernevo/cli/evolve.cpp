@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kDefaultEvaluations = 300;
 // Options that say nothing about what a run decides.
 const std::set<std::string> kWhenResumed = {
-    "TASK", "--resume", "--name", "--out", "--jobs", "--json", "-q", "--quiet", "--tensorboard"};
+    "TASK",    "--resume",      "--name",        "--out",    "--jobs",    "--json",   "-q",
+    "--quiet", "--tensorboard", "--evaluations", "--rounds", "--seconds", "--tokens", "--dollars"};
 
 struct Options {
   CommonOptions common;
@@ -153,10 +154,27 @@ int already_over(const Options& options, StoredRun& run) {
   return state.speedup() > 1 ? kYes : kNo;
 }
 
+// What was asked for now in place of what the run had.
+RunBudget extended(RunBudget budget, const RunBudget& asked) {
+  if (asked.evaluations)
+    budget.evaluations = asked.evaluations;
+  if (asked.rounds)
+    budget.rounds = asked.rounds;
+  if (asked.seconds)
+    budget.seconds = asked.seconds;
+  if (asked.tokens)
+    budget.tokens = asked.tokens;
+  if (asked.dollars)
+    budget.dollars = asked.dollars;
+  return budget;
+}
+
 Result<int> resume(const Options& options, const std::string& which) {
   const StopSignals signals;
+  KERNEVO_CHECK(check_numbers(options));
   KERNEVO_TRY(run, open_run(which, store::Journal::Access::write));
-  if (!evolve::can_go_on(run.state))
+  const RunBudget budget = extended(run.state.started.settings.budget, options.settings.budget);
+  if (!evolve::can_go_on(run.state) && budget == run.state.started.settings.budget)
     return already_over(options, run);
   KERNEVO_TRY(context, context_of(run));
   KERNEVO_TRY(proposers, make_proposers(run.state.started.settings.proposers, context));
@@ -164,8 +182,9 @@ Result<int> resume(const Options& options, const std::string& which) {
   KERNEVO_TRY(log, open_log(options, *run.journal, run.state.started.run));
   EvolveView view(options.common, context, run.journal->folder());
   view.begin(run.state.started, &run.state);
-  KERNEVO_TRY(end, evolve::resume_run(context, *run.journal, panel,
-                                      orchestration(options, signals, view, log.get())));
+  evolve::OrchestratorOptions how = orchestration(options, signals, view, log.get());
+  how.budget = budget;
+  KERNEVO_TRY(end, evolve::resume_run(context, *run.journal, panel, how));
   return conclude(end, *run.journal, view, log.get());
 }
 

@@ -88,8 +88,8 @@ Result<std::vector<SearchTrial>> compare_searches(const SearchComparison& compar
         settings.search = search;
         settings.seed = seed;
         const fs::path folder =
-            comparison.folder / fmt::format("{}-{}-{}-{}", context.task.operation, short_id,
-                                            name_of(search), seed);
+            comparison.folder /
+            fmt::format("{}-{}-{}-{}", context.task.operation, short_id, name_of(search), seed);
         KERNEVO_TRY(state, one_run(comparison, context, settings, folder, shared));
         if (!state.baseline)
           return trials; // interrupted

@@ -71,9 +71,10 @@ public:
   Result<RunState> resume() {
     KERNEVO_TRY(state, fold_journal(journal_));
     state_ = std::move(state);
-    if (!can_go_on(state_))
+    const RunBudget budget = options_.budget.value_or(state_.started.settings.budget);
+    if (!can_go_on(state_) && budget == state_.started.settings.budget)
       return std::move(state_);
-    KERNEVO_CHECK(record(RunResumed{state_.next_step}));
+    KERNEVO_CHECK(record(RunResumed{state_.next_step, budget}));
     return go_on();
   }
 

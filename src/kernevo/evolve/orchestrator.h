@@ -15,6 +15,7 @@ struct RunProgress {
 
 struct OrchestratorOptions {
   unsigned jobs = 1;                 // evaluations at once; says nothing about the outcome
+  std::optional<RunBudget> budget;   // of a run that goes on, in place of the one it had
   Memo* shared = nullptr;            // asked and filled beside the journal; may be null
   std::function<bool()> interrupted; // asked often
   // After every event, and now and then between them (with none).

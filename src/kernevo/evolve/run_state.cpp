@@ -114,7 +114,12 @@ public:
   }
 
   void operator()(const RunStopped& stopped) { state_.stopped = stopped; }
-  void operator()(const RunResumed&) {
+  void operator()(const RunResumed& resumed) {
+    RunBudget& budget = state_.started.settings.budget;
+    if (resumed.budget != budget) { // somebody wants more: a plateau is no reason to stop at once
+      budget = resumed.budget;
+      state_.since_gain = 0;
+    }
     state_.stopped.reset();
     state_.trouble_in_a_row = 0;
   }

@@ -53,9 +53,9 @@ Json settings_to_json(const RunSettings& s) {
 }
 
 RunSettings settings_of(const Json& json) {
-  only_keys(json, {"proposers", "search", "seed", "inputs", "ahead", "islands", "migration", "budget",
-                   "target_ns", "roofline", "plateau", "first_tuning", "guard", "least_gain",
-                   "restart_after", "poor_speedup"});
+  only_keys(json, {"proposers", "search", "seed", "inputs", "ahead", "islands", "migration",
+                   "budget", "target_ns", "roofline", "plateau", "first_tuning", "guard",
+                   "least_gain", "restart_after", "poor_speedup"});
   RunSettings s;
   s.proposers = json.at("proposers").get<std::vector<std::string>>();
   const auto kind = search_kind(json.at("search").get<std::string>());
@@ -135,7 +135,9 @@ struct Writer {
   std::string operator()(const RunStopped& e) const {
     return text_of({{"reason", name_of(e.reason)}, {"text", e.text}});
   }
-  std::string operator()(const RunResumed& e) const { return text_of({{"step", e.step}}); }
+  std::string operator()(const RunResumed& e) const {
+    return text_of({{"step", e.step}, {"budget", budget_to_json(e.budget)}});
+  }
 };
 
 template <class T> RunEvent as_event(T value) {
@@ -219,8 +221,8 @@ Result<RunEvent> event_from_json(std::string_view kind, std::string_view text) {
     });
   if (kind == "run_resumed")
     return read_json(text, "run_resumed", [](const Json& json) {
-      only_keys(json, {"step"});
-      return RunEvent(RunResumed{json.at("step")});
+      only_keys(json, {"step", "budget"});
+      return RunEvent(RunResumed{json.at("step"), budget_of(json.at("budget"))});
     });
   return fail(ErrorCode::input, "an event of unknown kind '" + std::string(kind) + "'",
               std::nullopt, "the journal was written by a newer kernevo; use that");

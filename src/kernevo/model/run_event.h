@@ -31,7 +31,7 @@ struct RunSettings {
   SearchKind search = SearchKind::evolve;
   std::uint64_t seed = 0;   // of every choice
   std::uint64_t inputs = 0; // seed of the inputs kernels are checked and profiled on
-  std::size_t ahead = 3; // steps under way when the next one is decided
+  std::size_t ahead = 3;    // steps under way when the next one is decided
   std::uint32_t islands = 1;
   std::uint64_t migration = 10; // steps between migrations
   RunBudget budget;
@@ -102,7 +102,8 @@ struct RunStopped {
 };
 
 struct RunResumed {
-  Step step = 0; // the next one
+  Step step = 0;    // the next one
+  RunBudget budget; // from now on
 
   bool operator==(const RunResumed&) const = default;
 };

@@ -252,7 +252,8 @@ TEST(RandomRuns, TheStateStaysSmall) {
       early = to_json(random.run.state).size();
     most = std::max(most, random.run.state.members.size());
     if (random.run.state.trouble_in_a_row >= 3)
-      random.run.apply(RunResumed{random.run.state.next_step});
+      random.run.apply(
+          RunResumed{random.run.state.next_step, random.run.state.started.settings.budget});
     if (random.ended)
       random.ended = false;
   }

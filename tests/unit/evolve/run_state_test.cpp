@@ -220,9 +220,27 @@ TEST(RunState, ResumingClearsTheStopAndTheTrouble) {
     run.step(0, "a", StepOutcome::infrastructure);
   run.apply(RunStopped{StopReason::trouble, "again and again"});
   EXPECT_TRUE(run.state.stopped);
-  run.apply(RunResumed{4});
+  run.apply(RunResumed{4, run.state.started.settings.budget});
   EXPECT_FALSE(run.state.stopped);
   EXPECT_EQ(run.state.trouble_in_a_row, 0U);
+}
+
+// Going on as before changes nothing but the stop; a larger budget gives a stuck run another
+// chance.
+TEST(RunState, OnlyANewBudgetForgetsAPlateau) {
+  MadeUpRun run;
+  run.baseline();
+  for (int i = 0; i < 5; ++i)
+    run.step(0, "a", StepOutcome::not_better);
+  const std::uint64_t stuck = run.state.since_gain;
+  ASSERT_GT(stuck, 0U);
+  RunBudget budget = run.state.started.settings.budget;
+  run.apply(RunResumed{run.state.next_step, budget});
+  EXPECT_EQ(run.state.since_gain, stuck);
+  budget.evaluations = 12345;
+  run.apply(RunResumed{run.state.next_step, budget});
+  EXPECT_EQ(run.state.since_gain, 0U);
+  EXPECT_EQ(run.state.started.settings.budget, budget);
 }
 
 TEST(Settle, TiesNeverReplaceTheBest) {

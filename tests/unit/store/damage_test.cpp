@@ -58,7 +58,7 @@ protected:
       ASSERT_EQ(events[i].seconds, whole_[i].seconds);
     }
     EXPECT_EQ(journal->events(), static_cast<std::int64_t>(events.size()));
-    EXPECT_TRUE(journal->append(RunResumed{1}));
+    EXPECT_TRUE(journal->append(RunResumed{1, {}}));
     EXPECT_EQ(events_of(*journal).size(), events.size() + 1);
     const auto audit = journal->audit_blobs();
     ASSERT_TRUE(audit);
