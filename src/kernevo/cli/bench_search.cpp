@@ -115,10 +115,10 @@ void print_verdict(const Options& options, const std::vector<SearchTrial>& trial
       same += std::abs(a.end - b.end) <= kSame ? 1 : 0;
       way += a.way > b.way + kSame ? 1 : 0;
     }
-    fmt::print("evolve against {}: ahead at the end on {} tasks, the same on {}, behind on {}; ahead "
-               "on the way on {} (mean of {} seeds, {} evaluations, modelled)\n",
-               name_of(search), ahead, same, behind, way, options.comparison.seeds,
-               options.evaluations);
+    fmt::print(
+        "evolve against {}: ahead at the end on {} tasks, the same on {}, behind on {}; ahead "
+        "on the way on {} (mean of {} seeds, {} evaluations, modelled)\n",
+        name_of(search), ahead, same, behind, way, options.comparison.seeds, options.evaluations);
   }
 }
 
@@ -192,8 +192,9 @@ Command add_bench_search(CLI::App& app) {
   command->add_option("--gpu", options->comparison.gpu, "Named GPU instead of the tasks' targets");
   command->add_option("--jobs", options->comparison.jobs,
                       "Evaluate so many in parallel (default: one a core)");
-  command->add_option("--out", options->out,
-                      "Folder of the runs; the same command goes on where it was stopped")
+  command
+      ->add_option("--out", options->out,
+                   "Folder of the runs; the same command goes on where it was stopped")
       ->capture_default_str();
   add_common(*command, options->common);
   options->comparison.jobs = 0;

@@ -31,8 +31,8 @@ struct SearchComparison {
   std::function<void(const SearchTrial&)> observer; // after each run
 };
 
-// Runs that are in the folder already are not made again. What is timed for one search is remembered
-// for the others; it counts for each all the same.
+// Runs that are in the folder already are not made again. What is timed for one search is
+// remembered for the others; it counts for each all the same.
 Result<std::vector<SearchTrial>> compare_searches(const SearchComparison& comparison);
 
 } // namespace kernevo::evolve

@@ -1,7 +1,8 @@
 // Kernel sources with holes: what the catalogue knows of an operation is put in, so that one text
 // serves every type, every activation and every layout of a family.
 //   {{key}}                        the value of a key
-//   {{if flag}} {{else}} {{end}}   lines kept or dropped, each on a line of its own; nested at will,
+//   {{if flag}} {{else}} {{end}}   lines kept or dropped, each on a line of its own; nested at
+//   will,
 //                                  {{if !flag}} for the opposite
 #pragma once
 

@@ -1,5 +1,5 @@
-// The few functions of PyTorch an extracted module calls, on cudaMalloc, so that its CUDA source can
-// be compiled and run where PyTorch is not installed. For tests only.
+// The few functions of PyTorch an extracted module calls, on cudaMalloc, so that its CUDA source
+// can be compiled and run where PyTorch is not installed. For tests only.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -42,7 +42,8 @@ class Tensor {
 public:
   Tensor(std::vector<int64_t> sizes, c10::ScalarType type) : sizes_(std::move(sizes)), type_(type) {
     void* memory = nullptr;
-    if (cudaMalloc(&memory, bytes() + 1) != cudaSuccess) std::abort();
+    if (cudaMalloc(&memory, bytes() + 1) != cudaSuccess)
+      std::abort();
     data_ = std::shared_ptr<void>(memory, [](void* p) { cudaFree(p); });
   }
   bool is_cuda() const { return true; }
@@ -53,7 +54,8 @@ public:
   int64_t size(int64_t i) const { return sizes_.at(static_cast<size_t>(i)); }
   int64_t numel() const {
     int64_t count = 1;
-    for (int64_t size : sizes_) count *= size;
+    for (int64_t size : sizes_)
+      count *= size;
     return count;
   }
   size_t bytes() const {
@@ -75,11 +77,15 @@ private:
   std::shared_ptr<void> data_;
 };
 
-inline Tensor empty(std::vector<int64_t> sizes, TensorOptions options) { return Tensor(std::move(sizes), options.type); }
+inline Tensor empty(std::vector<int64_t> sizes, TensorOptions options) {
+  return Tensor(std::move(sizes), options.type);
+}
 } // namespace torch
 
-template <class... Parts> void torch_stub_check(bool holds, const char* condition, const Parts&...) {
-  if (holds) return;
+template <class... Parts>
+void torch_stub_check(bool holds, const char* condition, const Parts&...) {
+  if (holds)
+    return;
   std::printf("refused: %s\n", condition);
   std::exit(3);
 }
