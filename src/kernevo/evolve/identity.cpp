@@ -73,10 +73,12 @@ std::string instance_identity(const Task& task, const KernelFile& kernel,
         make_launch_plan(kernel, parameters, *problem, task.default_launch, Place{task.file});
     if (!plan)
       return {};
-    for (Launch& launch : plan->launches)
+    for (Launch& launch : plan->launches) {
+      launch.place = {}; // where it is written says nothing about what it is
       if (const auto lowered = build.lowered_names.find(launch.kernel);
           lowered != build.lowered_names.end())
         launch.kernel = lowered->second;
+    }
     plans += to_json(*plan) + '\n';
   }
   std::vector<std::string> entries = entry_names(ptx);
