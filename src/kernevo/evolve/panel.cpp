@@ -6,6 +6,7 @@ namespace kernevo::evolve {
 namespace {
 
 constexpr std::size_t kSourcesKept = 256;
+constexpr std::size_t kSeenKept = 50'000;
 
 } // namespace
 
@@ -29,11 +30,25 @@ Result<propose::Parent> Panel::parent_of(const Member& member) {
 }
 
 std::function<bool(const std::string&)> Panel::seen_before(Step step) {
-  return [this, step](const std::string& hash) {
-    const auto found = journal_.find_source(hash, step);
-    // A store that cannot be read will say so itself at the next event.
-    return found && found->has_value();
-  };
+  return [this, step](const std::string& hash) { return was_seen(hash, step); };
+}
+
+// A parent whose ideas are used up is asked about all of them at every decision.
+bool Panel::was_seen(const std::string& hash, Step before) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = first_seen_.find(hash); known != first_seen_.end())
+      return known->second < before;
+  }
+  const auto found = journal_.find_source(hash, before);
+  // A store that cannot be read will say so itself at the next event.
+  if (!found || !found->has_value())
+    return false;
+  const std::lock_guard lock(mutex_);
+  if (first_seen_.size() >= kSeenKept)
+    first_seen_.clear();
+  first_seen_.emplace(hash, **found);
+  return true;
 }
 
 NavigatorView Panel::view(const RunState& state) {

@@ -7,6 +7,8 @@
 #include "kernevo/store/journal.h"
 
 #include <memory>
+#include <mutex>
+#include <unordered_map>
 
 namespace kernevo::evolve {
 
@@ -25,10 +27,13 @@ public:
 private:
   Result<propose::Parent> parent_of(const Member& member);
   std::function<bool(const std::string&)> seen_before(Step step);
+  bool was_seen(const std::string& hash, Step before);
 
   std::vector<std::unique_ptr<propose::Proposer>> proposers_;
   store::Journal& journal_;
   std::map<std::string, std::string> sources_; // by hash; of members
+  std::mutex mutex_;
+  std::unordered_map<std::string, Step> first_seen_; // by hash: what was proposed stays so
 };
 
 } // namespace kernevo::evolve

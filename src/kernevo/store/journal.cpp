@@ -15,7 +15,9 @@ namespace fs = std::filesystem;
 
 // Safe against the end of the process at any moment; what a power cut may lose is the tail of the
 // events, never the order.
-constexpr const char* kSettings = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;";
+// Every so many pages (32 MB) the disk is waited for.
+constexpr const char* kSettings = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; "
+                                  "PRAGMA wal_autocheckpoint=8000;";
 
 std::int64_t now_milliseconds() {
   using namespace std::chrono;
