@@ -306,14 +306,22 @@ Command add_evolve(CLI::App& app) {
                    "evolve, or a control at the same budget: best-of-n, sequential")
       ->capture_default_str();
   RunSettings& settings = options->settings;
-  command->add_option("--evaluations", settings.budget.evaluations,
-                      "Time so many kernels (default: 300, unless another budget is given)");
-  command->add_option("--rounds", settings.budget.rounds, "Take so many steps");
-  command->add_option("--seconds", settings.budget.seconds, "Begin nothing new after so long");
-  command->add_option("--tokens", settings.budget.tokens, "Spend at most so many tokens");
-  command->add_option("--dollars", settings.budget.dollars, "Spend at most so much money");
-  command->add_option("--target-us", options->target_us,
-                      "Fast enough, in microseconds (default: the task's target)");
+  command
+      ->add_option("--evaluations", settings.budget.evaluations,
+                   "Time so many kernels (default: 300, unless another budget is given)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--rounds", settings.budget.rounds, "Take so many steps")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seconds", settings.budget.seconds, "Begin nothing new after so long")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--tokens", settings.budget.tokens, "Spend at most so many tokens")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--dollars", settings.budget.dollars, "Spend at most so much money")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--target-us", options->target_us,
+                   "Fast enough, in microseconds (default: the task's target)")
+      ->check(CLI::PositiveNumber);
   command
       ->add_option("--roofline", settings.roofline,
                    "Enough of what the roofline allows, as a fraction")
@@ -321,8 +329,11 @@ Command add_evolve(CLI::App& app) {
   command
       ->add_option("--plateau", settings.plateau,
                    "Stop after so many steps without a gain; 0: never")
-      ->capture_default_str();
-  command->add_option("--seed", settings.seed, "Seed of every choice")->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", settings.seed, "Seed of every choice")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--ahead", settings.ahead,
                    "Steps under way when the next is decided; the same number and seed give the "
@@ -347,7 +358,8 @@ Command add_evolve(CLI::App& app) {
   command
       ->add_option("--restart-after", settings.restart_after,
                    "Start afresh after so many evaluations without a speed-up; 0: never")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--name", options->name, "Name of the run (default: the task's)");
   command->add_option("--out", options->out, "Folder of the run (default: kernevo-runs/NAME)");
   command->add_flag("--tensorboard", options->tensorboard,

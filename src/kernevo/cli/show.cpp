@@ -83,10 +83,15 @@ Command add_show(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("show", "What happened in a run, and why each step was taken");
   command->add_option("RUN", options->run, "A run's name or folder")->required();
-  command->add_option("--why", options->why,
-                      "Why was this step taken? From the counter to the rule to the decision");
-  command->add_option("--from", options->from, "First step to list (default: the last ones)");
-  command->add_option("--limit", options->limit, "List so many steps")->capture_default_str();
+  command
+      ->add_option("--why", options->why,
+                   "Why was this step taken? From the counter to the rule to the decision")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--from", options->from, "First step to list (default: the last ones)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--limit", options->limit, "List so many steps")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   add_common(*command, options->common);
   return {[options] {
     const auto code = run(*options);
