@@ -257,5 +257,118 @@ TEST_F(BadInput, BenchOfAnUnknownGpuOrShape) {
               {"no shape '1001'", "use one of 1000"});
 }
 
+// --- runs
+
+class BadRun : public BadInput {
+protected:
+  void SetUp() override {
+    BadInput::SetUp();
+    settings_["KERNEVO_RUNS"] = path("runs");
+    task_ = write("t.yaml", kTask);
+  }
+  SubprocessResult here(const std::vector<std::string>& arguments) const {
+    return kernevo(arguments, settings_);
+  }
+  // Refused in one line, and nothing is left of it.
+  void expect_nothing_made(const std::vector<std::string>& arguments, int exit_code,
+                           const std::vector<std::string>& words) const {
+    std::vector<std::string> all = {"evolve", task_};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    expect_line(here(all), exit_code, words);
+    EXPECT_FALSE(fs::exists(path("runs")));
+  }
+
+  std::map<std::string, std::string> settings_;
+  std::string task_;
+};
+
+TEST_F(BadRun, WrongNumbers) {
+  for (const char* option : {"--evaluations", "--rounds", "--seconds", "--tokens", "--dollars",
+                             "--target-us", "--roofline"})
+    for (const char* value : {"0", "-1", "x"}) {
+      SCOPED_TRACE(value);
+      expect_nothing_made({std::string(option) + "=" + value}, 2, {option});
+    }
+  expect_nothing_made({"--seconds=nan"}, 2, {"--seconds"});
+  expect_nothing_made({"--target-us=inf"}, 2, {"--target-us"});
+  expect_nothing_made({"--islands=0"}, 2, {"--islands"});
+}
+TEST_F(BadRun, WrongNames) {
+  expect_nothing_made({"--search", "evolv"}, 2, {"no search 'evolv'", "did you mean 'evolve'"});
+  expect_nothing_made({"--proposer", "playbok"}, 2,
+                      {"no proposer 'playbok'", "did you mean 'playbook'"});
+  expect_nothing_made({"--proposer", "playbook,playbook"}, 2, {"named twice"});
+  expect_nothing_made({"--gpu", "A101"}, 2, {"unknown GPU 'A101'", "did you mean"});
+  expect_nothing_made({"--name", "../up"}, 2, {"'../up'", "--out"});
+}
+TEST_F(BadRun, UnreadableTask) {
+  expect_line(here({"evolve", path("none.yaml")}), 2, {"none.yaml", "cannot be read"});
+  expect_line(here({"evolve", write("bad.yaml", "op_name: [")}), 2, {"bad.yaml"});
+  expect_line(here({"evolve"}), 2, {"TASK is required"});
+  EXPECT_FALSE(fs::exists(path("runs")));
+}
+TEST_F(BadRun, WrongReference) {
+  std::string wrong = kKernel;
+  wrong.replace(wrong.find("A[i] + B[i]"), 11, "A[i] - B[i]");
+  write("ref.cu", wrong);
+  task_ = write("t.yaml", std::string(kTask) + "reference_kernel: ref.cu\n");
+  const auto run = here({"evolve", task_, "-q"});
+  if (run.error_output.find("toolkit") != std::string::npos)
+    GTEST_SKIP() << run.error_output;
+  expect_line(run, 2, {"t.yaml", "the reference kernel is no baseline", "kernevo check"});
+  EXPECT_FALSE(fs::exists(path("runs")));
+  // In a folder of the user's own nothing stays either.
+  fs::create_directories(folder_ / "mine");
+  write("mine/notes.txt", "mine");
+  expect_line(here({"evolve", task_, "-q", "--out", path("mine")}), 2, {"no baseline"});
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "mine"), {}), 1);
+}
+TEST_F(BadRun, UnwritableOut) {
+  write("file", "not a folder");
+  expect_line(here({"evolve", task_, "-q", "--out", path("file/run")}), 3,
+              {"cannot be made", "--out"});
+  expect_line(here({"evolve", task_, "-q", "--out", "/proc/run"}), 3, {"/proc/run"});
+  EXPECT_FALSE(fs::exists(path("runs")));
+}
+TEST_F(BadRun, UnknownRuns) {
+  expect_line(here({"show", "add"}), 2, {"there is no run 'add'", "'kernevo evolve TASK'"});
+  fs::create_directories(folder_ / "runs" / "softmax");
+  write("runs/softmax/journal.sqlite", "no database");
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"show"},
+                                                  {"replay"},
+                                                  {"runs", "--repair"},
+                                                  {"evolve", "--resume"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.emplace_back("sofmax");
+    expect_line(here(arguments), 2, {"there is no run 'sofmax'", "did you mean 'softmax'"});
+    arguments.back() = "softmax";
+    expect_line(here(arguments), 2, {"journal.sqlite"});
+  }
+  expect_line(here({"evolve", "--resume"}), 2, {"which run"});
+  const auto list = here({"runs"});
+  EXPECT_EQ(list.exit_status, 0) << "one that cannot be read does not hide the others";
+  EXPECT_NE(list.output.find("softmax"), std::string::npos);
+}
+TEST_F(BadRun, FinishedAndTaken) {
+  const auto first = here({"evolve", task_, "-q", "--rounds", "1", "--name", "one"});
+  if (first.exit_status > 1)
+    GTEST_SKIP() << first.error_output;
+  expect_line(here({"evolve", task_, "-q", "--name", "one"}), 2,
+              {"holds a run already", "--resume"});
+  expect_line(here({"evolve", task_, "-q", "--out", path("runs/one")}), 2, {"holds a run already"});
+  expect_line(here({"evolve", "--resume", "one", "--rounds", "5"}), 2,
+              {"--rounds", "cannot change"});
+  const auto again = here({"evolve", "--resume", "one"});
+  EXPECT_EQ(again.exit_status, first.exit_status) << again.error_output;
+  EXPECT_NE(again.output.find("is finished: "), std::string::npos)
+      << again.output;
+  EXPECT_EQ(again.error_output, "");
+  expect_line(here({"show", "one", "--why", "99"}), 2, {"no step 99", "its steps are 0 to"});
+  const auto repair = here({"runs", "--repair", "one"});
+  EXPECT_EQ(repair.exit_status, 0);
+  EXPECT_NE(repair.output.find("nothing is damaged"), std::string::npos) << repair.output;
+  EXPECT_EQ(here({"replay", "one"}).exit_status, 0);
+}
+
 } // namespace
 } // namespace kernevo
