@@ -55,7 +55,7 @@ TEST(RunEvent, EveryKindComesBackAsItWas) {
   expect_same(Migrated{9});
   for (int i = 0; i <= static_cast<int>(StopReason::trouble); ++i)
     expect_same(RunStopped{static_cast<StopReason>(i), "text"});
-  expect_same(RunResumed{3});
+  expect_same(RunResumed{3, {}});
 }
 
 TEST(RunEvent, WhatIsNoneIsAnError) {
