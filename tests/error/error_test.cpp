@@ -360,8 +360,7 @@ TEST_F(BadRun, FinishedAndTaken) {
               {"--rounds", "cannot change"});
   const auto again = here({"evolve", "--resume", "one"});
   EXPECT_EQ(again.exit_status, first.exit_status) << again.error_output;
-  EXPECT_NE(again.output.find("is finished: "), std::string::npos)
-      << again.output;
+  EXPECT_NE(again.output.find("is finished: "), std::string::npos) << again.output;
   EXPECT_EQ(again.error_output, "");
   expect_line(here({"show", "one", "--why", "99"}), 2, {"no step 99", "its steps are 0 to"});
   const auto repair = here({"runs", "--repair", "one"});
