@@ -225,8 +225,10 @@ public:
       KERNEVO_CHECK(take(std::string(text.substr(start, end - start))));
       start = end + 1;
     }
-    if (!conditions_.empty())
+    if (!conditions_.empty()) {
+      line_ = conditions_.back().line;
       return error("{{if}} without {{end}}");
+    }
     return std::move(result_);
   }
 
@@ -234,6 +236,8 @@ private:
   struct Condition {
     bool holds = false;
     bool outer = true; // whether the lines around it are kept
+    int line = 0;
+    bool other = false; // after its {{else}}
   };
 
   tl::unexpected<Error> error(std::string message, std::string fix = "") const {
@@ -249,10 +253,15 @@ private:
     if (line == "{{else}}" || line == "{{end}}") {
       if (conditions_.empty())
         return error(line + " without {{if}}");
-      if (line == "{{end}}")
+      Condition& innermost = conditions_.back();
+      if (line == "{{end}}") {
         conditions_.pop_back();
-      else
-        conditions_.back().holds = !conditions_.back().holds;
+        return {};
+      }
+      if (innermost.other)
+        return error("a second {{else}} for the same {{if}}");
+      innermost.holds = !innermost.holds;
+      innermost.other = true;
       return {};
     }
     if (kept()) {
@@ -269,7 +278,7 @@ private:
     const auto found = context_.flags.find(flag);
     if (found == context_.flags.end())
       return unknown("flag", flag, context_.flags);
-    conditions_.push_back({found->second != negated, kept()});
+    conditions_.push_back({found->second != negated, kept(), line_});
     return {};
   }
 

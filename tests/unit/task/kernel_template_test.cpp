@@ -48,6 +48,7 @@ TEST(KernelTemplate, WhatIsWrongIsNamedWithItsLine) {
   expect_error("a\n{{if yes}}\nb\n", 2, "if");
   expect_error("a\n{{end}}\n", 2, "end");
   expect_error("{{else}}\n", 1, "else");
+  expect_error("{{if yes}}\n{{else}}\n{{else}}\n{{end}}\n", 3, "second {{else}}");
 }
 
 } // namespace
