@@ -356,12 +356,15 @@ TEST_F(BadRun, FinishedAndTaken) {
   expect_line(here({"evolve", task_, "-q", "--name", "one"}), 2,
               {"holds a run already", "--resume"});
   expect_line(here({"evolve", task_, "-q", "--out", path("runs/one")}), 2, {"holds a run already"});
-  expect_line(here({"evolve", "--resume", "one", "--rounds", "5"}), 2,
-              {"--rounds", "cannot change"});
+  expect_line(here({"evolve", "--resume", "one", "--seed", "5"}), 2, {"--seed", "cannot change"});
+  expect_line(here({"evolve", "--resume", "one", "--rounds", "0"}), 2, {"--rounds"});
   const auto again = here({"evolve", "--resume", "one"});
   EXPECT_EQ(again.exit_status, first.exit_status) << again.error_output;
   EXPECT_NE(again.output.find("is finished: "), std::string::npos) << again.output;
   EXPECT_EQ(again.error_output, "");
+  const auto longer = here({"evolve", "--resume", "one", "--rounds", "2"});
+  EXPECT_LE(longer.exit_status, 1) << longer.error_output;
+  EXPECT_NE(longer.output.find("all 2 rounds are done"), std::string::npos) << longer.output;
   expect_line(here({"show", "one", "--why", "99"}), 2, {"no step 99", "its steps are 0 to"});
   const auto repair = here({"runs", "--repair", "one"});
   EXPECT_EQ(repair.exit_status, 0);
