@@ -226,6 +226,7 @@ private:
     if (profiled.finding) {
       fault(fault_of(profiled.finding->kind),
             fmt::format("{} (case {})", profiled.finding->message, shape.id));
+      result_.out_of_time = profiled.finding->kind == FindingKind::time_limit;
       return std::optional<CaseBench>();
     }
     CaseBench bench;

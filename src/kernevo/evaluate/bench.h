@@ -57,8 +57,9 @@ struct BenchResult {
   ParameterValues parameters;
   std::vector<CaseBench> cases; // empty when the kernel has a fault
   std::optional<FaultKind> fault;
-  std::string summary;  // of the fault
-  bool stopped = false; // by go_on_...; cases are those timed before
+  std::string summary;      // of the fault
+  bool out_of_time = false; // the fault: the machine's speed may be to blame, not the kernel
+  bool stopped = false;     // by go_on_...; cases are those timed before
   // What the task's objective makes of the cases' times; absent with a fault or when stopped. Less
   // is better.
   std::optional<Nanoseconds> objective;

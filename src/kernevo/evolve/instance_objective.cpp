@@ -97,7 +97,7 @@ Result<Trial> InstanceObjective::run(const ParameterValues& values, std::string&
   if (known)
     return trial_from_json(*known);
   if (result->fault) {
-    trial.outcome = tune::outcome_of(*result->fault);
+    trial.outcome = result->out_of_time ? Outcome::timeout : tune::outcome_of(*result->fault);
     trial.reason = result->summary;
     return trial;
   }
@@ -121,10 +121,12 @@ Result<Trial> InstanceObjective::evaluate(const ParameterValues& values, const T
     KERNEVO_TRY(fresh, run(values, identity));
     trial = std::move(fresh);
     const std::string body = trial_to_json(trial);
-    if (!identity.empty())
+    const bool lasting = trial.outcome != Outcome::timeout;
+    if (lasting && !identity.empty())
       KERNEVO_CHECK(memo_.remember(
           fmt::format("code/{}{}", identity, context_.identity.substr(0, 16)), body));
-    KERNEVO_CHECK(memo_.remember(name, body));
+    if (lasting)
+      KERNEVO_CHECK(memo_.remember(name, body));
   }
   if (trial.outcome == Outcome::ok)
     trial.time = race_.time_of(trial.shapes, incumbent);
@@ -154,7 +156,10 @@ Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterVal
   Json json{{"right", judgement.right}, {"summary", judgement.summary}};
   if (judgement.fault)
     json["fault"] = static_cast<int>(*judgement.fault);
-  KERNEVO_CHECK(memo_.remember(name, text_of(json)));
+  // What the machine may be to blame for is found out anew the next time.
+  const auto& finding = checked.verdict.finding;
+  if (!finding || (finding->kind != FindingKind::time_limit && finding->kind != FindingKind::crash))
+    KERNEVO_CHECK(memo_.remember(name, text_of(json)));
   return judgement;
 }
 
