@@ -204,10 +204,9 @@ std::map<std::string, bool> template_flags(const Operation& op, DType dtype) {
   for (const DType type : {DType::float32, DType::float16, DType::bfloat16, DType::float64,
                            DType::int32, DType::int8, DType::int64})
     flags[std::string(name_of(type))] = type == dtype;
-  // The members of a family are told apart by their name.
+  // Operations that share a template are told apart by their name.
   for (const Operation& other : operation_table())
-    if (other.family == op.family)
-      flags[other.info.name] = other.info.name == op.info.name;
+    flags[other.info.name] = other.info.name == op.info.name;
   return flags;
 }
 

@@ -147,7 +147,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}_write(
   largest = largest_of<32>(largest);
   for (int part = lane; part < splits; part += 32) sum += sums[row * splits + part] * exp(largests[row * splits + part] - largest);
   sum = sum_of<32>(sum);
+{{if log_softmax}}
   const Acc log_sum = log(sum);
+{{else}}
+  const Acc scale = 1 / sum;
+{{end}}
   const int begin = blockIdx.x % splits * part_length(N, splits), end = min(N, begin + part_length(N, splits));
   for (int first = begin; first < end; first += kBatch) {
     Acc v[VECTORS][kVector];
@@ -155,7 +159,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}_write(
 #pragma unroll
     for (int i = 0; i < VECTORS; i++)
 #pragma unroll
+{{if log_softmax}}
       for (int j = 0; j < kVector; j++) v[i][j] = v[i][j] - largest - log_sum;
+{{else}}
+      for (int j = 0; j < kVector; j++) v[i][j] = exp(v[i][j] - largest) * scale;
+{{end}}
     store_share(out + first, v, end - first, aligned, threadIdx.x);
   }
 }

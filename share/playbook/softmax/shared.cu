@@ -95,6 +95,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}(
   const Acc part = part_largest[lane % kWarps];
   const Acc top = largest_of<kWarps>(part);
   const Acc total = sum_of<kWarps>(part_sum[lane % kWarps] * exp(part - top));
+{{if log_softmax}}
   const Acc log_total = log(total);
   write_share(y + static_cast<size_t>(blockIdx.x) * N, staged, N, aligned, [&](Acc v) { return v - top - log_total; });
+{{else}}
+  const Acc scale = 1 / total;
+  write_share(y + static_cast<size_t>(blockIdx.x) * N, staged, N, aligned, [&](Acc v) { return exp(v - top) * scale; });
+{{end}}
 }

@@ -98,15 +98,31 @@ extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}(
   for (int i = 0; i < VECTORS; i++)
 #pragma unroll
     for (int j = 0; j < kVector; j++) {
+{{if log_softmax}}
+      sum += exp(v[i][j] - largest);
+{{else}}
       v[i][j] = exp(v[i][j] - largest);
       sum += v[i][j];
+{{end}}
     }
   for (int i = kHeld + lane; i < length; i += LANES) sum += exp(static_cast<Acc>(in[i]) - largest);
+{{if log_softmax}}
+  const Acc log_sum = log(sum_of<LANES>(sum));
+{{else}}
   const Acc scale = 1 / sum_of<LANES>(sum);
+{{end}}
 #pragma unroll
   for (int i = 0; i < VECTORS; i++)
 #pragma unroll
+{{if log_softmax}}
+    for (int j = 0; j < kVector; j++) v[i][j] = v[i][j] - largest - log_sum;
+{{else}}
     for (int j = 0; j < kVector; j++) v[i][j] *= scale;
+{{end}}
   store_share(out, v, length, aligned, lane);
+{{if log_softmax}}
+  for (int i = kHeld + lane; i < length; i += LANES) out[i] = static_cast<Out>(static_cast<Acc>(in[i]) - largest - log_sum);
+{{else}}
   for (int i = kHeld + lane; i < length; i += LANES) out[i] = static_cast<Out>(exp(static_cast<Acc>(in[i]) - largest) * scale);
+{{end}}
 }

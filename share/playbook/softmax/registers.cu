@@ -1,12 +1,20 @@
-// One block a row of any length, in batches of VECTORS accesses of 16 bytes a thread. The first pass keeps a running maximum and the sum
-// relative to it; the second finds the row in L1 or L2.
-// @tune BLOCK 256 128 512 1024
+// One block a row, which is read from memory once and kept in registers. Every warp exponentiates relative to its own maximum, so that one
+// barrier is enough to bring the warps together. What of a long row the registers do not hold is read again.
+// @tune BLOCK 256 64 128 512 1024
+{{if float32}}
+// @tune VECTORS 4 1 2 8
+{{end}}
+{{if half}}
 // @tune VECTORS 2 1 4
+{{end}}
+{{if float64}}
+// @tune VECTORS 8 1 2 4
+{{end}}
 // @launch {{name}}<<<M, BLOCK>>>({{arguments}})
 {{types}}
 constexpr int kVector = {{vector}}; // elements in an access of 16 bytes
 constexpr int kWarps = BLOCK / 32;
-constexpr int kBatch = BLOCK * VECTORS * kVector;
+constexpr int kHeld = BLOCK * VECTORS * kVector; // elements of a row in registers
 
 // A thread's share of a row of `length` elements: VECTORS accesses of 16 bytes where rows begin at multiples of 16 bytes, single elements
 // otherwise; neighbouring threads touch neighbouring addresses either way. Beyond the row's end it is `filler`.
@@ -74,59 +82,66 @@ __device__ __forceinline__ Acc sum_of(Acc v) {
   return v;
 }
 
-// Takes a batch into the running maximum and the sum of exponentials relative to it. The old sum is rescaled once a batch, not once an
-// element.
-__device__ __forceinline__ void take_batch(Acc& largest, Acc& sum, const Acc (&v)[VECTORS][kVector]) {
-  Acc top = largest;
-#pragma unroll
-  for (int i = 0; i < VECTORS; i++)
-#pragma unroll
-    for (int j = 0; j < kVector; j++) top = fmax(top, v[i][j]);
-  if (top == -static_cast<Acc>(INFINITY)) return; // nothing yet
-  sum *= exp(largest - top);
-#pragma unroll
-  for (int i = 0; i < VECTORS; i++)
-#pragma unroll
-    for (int j = 0; j < kVector; j++) sum += exp(v[i][j] - top);
-  largest = top;
-}
-
-// The threads' pairs as one pair for the whole block, known to all its threads.
-__device__ __forceinline__ void merge_block(Acc& largest, Acc& sum) {
-  __shared__ Acc part_largest[kWarps], part_sum[kWarps];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const Acc warp_largest = largest_of<32>(largest);
-  const Acc warp_sum = sum_of<32>(sum > 0 ? sum * exp(largest - warp_largest) : 0);
-  if (lane == 0) {
-    part_largest[warp] = warp_largest;
-    part_sum[warp] = warp_sum;
-  }
-  __syncthreads();
-  const Acc part = part_largest[lane % kWarps];
-  largest = largest_of<kWarps>(part);
-  sum = sum_of<kWarps>(part_sum[lane % kWarps] * exp(part - largest));
-}
-
 extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}(
     {{restrict_parameters}}) {
+  __shared__ Acc part_largest[kWarps], part_sum[kWarps];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const bool aligned = N % kVector == 0;
   const Element* in = x + static_cast<size_t>(blockIdx.x) * N;
   Out* out = y + static_cast<size_t>(blockIdx.x) * N;
-  Acc largest = -static_cast<Acc>(INFINITY), sum = 0;
-  for (int first = 0; first < N; first += kBatch) {
-    Acc v[VECTORS][kVector];
-    load_share(v, in + first, N - first, aligned, threadIdx.x, -static_cast<Acc>(INFINITY));
-    take_batch(largest, sum, v);
-  }
-  merge_block(largest, sum);
-  const Acc scale = 1 / sum;
-  for (int first = 0; first < N; first += kBatch) {
-    Acc v[VECTORS][kVector];
-    load_share(v, in + first, N - first, aligned, threadIdx.x, 0);
+  Acc v[VECTORS][kVector];
+  load_share(v, in, N, aligned, threadIdx.x, -static_cast<Acc>(INFINITY));
+
+  Acc largest = -static_cast<Acc>(INFINITY);
 #pragma unroll
-    for (int i = 0; i < VECTORS; i++)
+  for (int i = 0; i < VECTORS; i++)
 #pragma unroll
-      for (int j = 0; j < kVector; j++) v[i][j] = exp(v[i][j] - largest) * scale;
-    store_share(out + first, v, N - first, aligned, threadIdx.x);
+    for (int j = 0; j < kVector; j++) largest = fmax(largest, v[i][j]);
+  for (int i = kHeld + threadIdx.x; i < N; i += BLOCK) largest = fmax(largest, static_cast<Acc>(in[i]));
+  largest = largest_of<32>(largest);
+
+  const Acc base = largest > -static_cast<Acc>(INFINITY) ? largest : 0; // a warp behind the row's end has no maximum
+  Acc sum = 0;
+#pragma unroll
+  for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+    for (int j = 0; j < kVector; j++) {
+{{if log_softmax}}
+      sum += exp(v[i][j] - base);
+{{else}}
+      v[i][j] = exp(v[i][j] - base);
+      sum += v[i][j];
+{{end}}
+    }
+  for (int i = kHeld + threadIdx.x; i < N; i += BLOCK) sum += exp(static_cast<Acc>(in[i]) - base);
+  sum = sum_of<32>(sum);
+  if (lane == 0) {
+    part_largest[warp] = largest;
+    part_sum[warp] = sum;
   }
+  __syncthreads();
+
+  // Every warp merges all parts for itself, which needs no second barrier.
+  const Acc part = part_largest[lane % kWarps];
+  const Acc top = largest_of<kWarps>(part);
+  const Acc total = sum_of<kWarps>(part_sum[lane % kWarps] * exp(part - top));
+{{if log_softmax}}
+  const Acc log_total = log(total);
+{{else}}
+  const Acc scale = exp(base - top) / total;
+{{end}}
+#pragma unroll
+  for (int i = 0; i < VECTORS; i++)
+#pragma unroll
+{{if log_softmax}}
+    for (int j = 0; j < kVector; j++) v[i][j] = v[i][j] - top - log_total;
+{{else}}
+    for (int j = 0; j < kVector; j++) v[i][j] *= scale;
+{{end}}
+  store_share(out, v, N, aligned, threadIdx.x);
+{{if log_softmax}}
+  for (int i = kHeld + threadIdx.x; i < N; i += BLOCK) out[i] = static_cast<Out>(static_cast<Acc>(in[i]) - top - log_total);
+{{else}}
+  for (int i = kHeld + threadIdx.x; i < N; i += BLOCK) out[i] = static_cast<Out>(exp(static_cast<Acc>(in[i]) - base) * scale);
+{{end}}
 }
