@@ -22,13 +22,7 @@ template <class T, int COUNT> struct alignas(sizeof(T) * COUNT) Pack { // so ali
   T at[COUNT];
 };
 
-constexpr int kVector = {{vector}};          // elements of a 16-byte global access
-constexpr int kChunk = 16 / sizeof(Acc);     // values of a 16-byte shared access
-constexpr int kThreads = (BM / TM) * (BN / TN);
-constexpr int kWarpRows = 4, kWarpColumns = 8; // threads of a warp: their reads of a row of either tile fit one pass over the banks
-constexpr int kPad = kChunk;                 // fewer bank conflicts where a tile is transposed on its way in
-using Vector = Pack<Element, kVector>;
-using Chunk = Pack<Acc, kChunk>;
+{{include parts/register_tile.cu}}
 
 // Brings EXTENT rows (or columns) of a matrix and BK of its inner dimension to shared memory, always with the inner dimension
 // as the slow one. ALONG_K: the inner dimension is the contiguous one in global memory, so the tile is transposed.

@@ -37,147 +37,25 @@
 {{types}}
 using Bits = unsigned int;
 
-constexpr int kVector = {{vector}};                 // elements of a unit of 16 bytes
-constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
-constexpr int kStepUnits = 2, kStep = kStepUnits * kVector; // an mma takes 32 bytes of the inner dimension
-{{if transposed_a}}
-constexpr bool kAAlongK = false; // which dimension is the contiguous one
-{{else}}
-constexpr bool kAAlongK = true; // which dimension is the contiguous one
-{{end}}
-{{if transposed_b}}
-constexpr bool kBAlongK = true;
-{{else}}
-constexpr bool kBAlongK = false;
-{{end}}
+{{include parts/tensor_tile.cu}}
 
 struct alignas(16) Unit {
   Element at[kVector];
 };
 
-// Where a unit lies in a tile whose lines have UNITS of them.
-template <int UNITS>
-__device__ __forceinline__ int place(int line, int unit) {
-  constexpr int kLinesOfBanks = UNITS < 8 ? 8 / UNITS : 1; // lines that all banks hold side by side
-{{if int8}}
-  const int key = line % 2 + line / 4 % 4 * 2; // a transposed matrix takes lines 0, 1, 4, 5, 8, ... (see permuted_lines)
-{{else}}
-  const int key = line;
-{{end}}
-  return line * UNITS + (unit ^ (key / kLinesOfBanks % (UNITS < 8 ? UNITS : 8)));
-}
+{{include parts/place.cu}}
 
-// Begins to copy EXTENT rows (or columns) by BK of the inner dimension to a stage. What lies outside the matrix becomes zero.
-template <int EXTENT, bool ALONG_K>
-__device__ __forceinline__ void fetch_tile(Unit* tile, const Element* source, int first, int extent, int k0, int K) {
-  constexpr int kVectors = EXTENT * BK / kVector;
-  constexpr int kUnits = (ALONG_K ? BK : EXTENT) / kVector; // of a line
-  const int length = ALONG_K ? K : extent, lines = ALONG_K ? extent : K;
-  const int first_line = ALONG_K ? first : k0, first_column = ALONG_K ? k0 : first;
-  if (length % kVector == 0) {
-#pragma unroll
-    for (int done = 0; done < kVectors; done += kThreads) {
-      const int i = done + threadIdx.x, line = i / kUnits, unit = i % kUnits;
-      if (kVectors % kThreads != 0 && i >= kVectors)
-        break;
-      const int y = first_line + line, x = first_column + unit * kVector;
-      const bool inside = y < lines && x < length;
-      const Element* from = inside ? source + static_cast<long long>(y) * length + x : source;
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(
-                       static_cast<Bits>(__cvta_generic_to_shared(tile + place<kUnits>(line, unit)))),
-                   "l"(from), "r"(inside ? 16 : 0)
-                   : "memory");
-    }
-  } else { // lines begin anywhere, so nothing wider than an element can be read
-    for (int i = threadIdx.x; i < kVectors; i += kThreads) {
-      const int line = i / kUnits, unit = i % kUnits;
-      const int y = first_line + line, x = first_column + unit * kVector;
-      Unit v = {};
-#pragma unroll
-      for (int e = 0; e < kVector; e++)
-        if (y < lines && x + e < length)
-          v.at[e] = source[static_cast<long long>(y) * length + x + e];
-      tile[place<kUnits>(line, unit)] = v;
-    }
-  }
-}
+{{include parts/fetch_tile.cu}}
 
-__device__ __forceinline__ void load_matrices(Bits (&r)[4], const Unit* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(static_cast<Bits>(__cvta_generic_to_shared(row)))
-               : "memory");
-}
+{{include parts/load_matrices.cu}}
 
-__device__ __forceinline__ void load_transposed(Bits (&r)[4], const Unit* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(static_cast<Bits>(__cvta_generic_to_shared(row)))
-               : "memory");
-}
+{{include parts/load_transposed.cu}}
 
-{{if int8}}
-// ldmatrix transposes pairs of bytes. With lines 4t, 4t + 1 in one matrix and 4t + 2, 4t + 3 in the next, a thread gets the four bytes
-// of the inner dimension it needs, for two neighbouring rows (columns) at once; two permutations part them.
-__device__ __forceinline__ int permuted_line(int lane) {
-  return lane % 8 / 2 * 4 + lane % 2 + lane / 8 % 2 * 2 + lane / 16 * 16;
-}
+{{include parts/permuted_line.cu}}
 
-__device__ __forceinline__ void part_bytes(Bits (&even)[2], Bits (&odd)[2], const Bits (&r)[4]) {
-  even[0] = __byte_perm(r[0], r[1], 0x6420);
-  even[1] = __byte_perm(r[2], r[3], 0x6420);
-  odd[0] = __byte_perm(r[0], r[1], 0x7531);
-  odd[1] = __byte_perm(r[2], r[3], 0x7531);
-}
+{{include parts/load_b.cu}}
 
-{{end}}
-// 16 rows of A.
-__device__ __forceinline__ void load_a(Bits (&a)[4], const Unit* tile, int row, int k, int lane) {
-  if constexpr (kAAlongK) {
-    load_matrices(a, tile + place<BK / kVector>(row + lane % 16, k / kVector + lane / 16));
-  } else {
-{{if int8}}
-    Bits r[4], even[2], odd[2];
-    load_transposed(r, tile + place<BM / kVector>(k + permuted_line(lane), row / kVector));
-    part_bytes(even, odd, r);
-    a[0] = even[0], a[1] = odd[0], a[2] = even[1], a[3] = odd[1];
-{{else}}
-    load_transposed(a, tile + place<BM / kVector>(k + lane / 16 * 8 + lane % 8, row / kVector + lane / 8 % 2));
-{{end}}
-  }
-}
-
-// 16 columns of B, for two mma.
-__device__ __forceinline__ void load_b(Bits (&b)[2][2], const Unit* tile, int col, int k, int lane) {
-  Bits r[4];
-  if constexpr (kBAlongK) {
-    load_matrices(r, tile + place<BK / kVector>(col + lane / 16 * 8 + lane % 8, k / kVector + lane / 8 % 2));
-  } else {
-{{if int8}}
-    load_transposed(r, tile + place<BN / kVector>(k + permuted_line(lane), col / kVector));
-    part_bytes(b[0], b[1], r);
-    return;
-{{else}}
-    load_transposed(r, tile + place<BN / kVector>(k + lane / 8 % 2 * 8 + lane % 8, col / kVector + lane / 16));
-{{end}}
-  }
-  b[0][0] = r[0], b[0][1] = r[1], b[1][0] = r[2], b[1][1] = r[3];
-}
-
-__device__ __forceinline__ void multiply(Acc (&c)[4], const Bits (&a)[4], const Bits (&b)[2]) {
-{{if int8}}
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
-               : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
-{{else}}
-{{if bfloat16}}
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
-{{else}}
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\n"
-{{end}}
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-{{end}}
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
+{{include parts/multiply.cu}}
 
 template <int COUNT> struct alignas(sizeof(Acc) * COUNT) Run {
   Acc at[COUNT];

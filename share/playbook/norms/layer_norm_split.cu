@@ -20,53 +20,9 @@ __device__ __forceinline__ int position(int i, int j, bool aligned, int thread) 
   return aligned ? (i * BLOCK + thread) * kVector + j : (i * kVector + j) * BLOCK + thread;
 }
 
-// A thread's share of a row: VECTORS accesses of 16 bytes, or as many single elements. Beyond the row's end it is 0.
-__device__ __forceinline__ void load_share(Acc (&v)[VECTORS][kVector], const Element* row, int length, bool aligned, int thread) {
-  if (aligned) {
-    uint4 bits[VECTORS]; // all are asked for before the first is used
-#pragma unroll
-    for (int i = 0; i < VECTORS; i++) {
-      const int at = position(i, 0, true, thread);
-      bits[i] = at < length ? *reinterpret_cast<const uint4*>(row + at) : make_uint4(0, 0, 0, 0);
-    }
-#pragma unroll
-    for (int i = 0; i < VECTORS; i++) {
-      Element element[kVector];
-      memcpy(element, &bits[i], sizeof element);
-#pragma unroll
-      for (int j = 0; j < kVector; j++) v[i][j] = static_cast<Acc>(element[j]);
-    }
-  } else {
-#pragma unroll
-    for (int i = 0; i < VECTORS; i++)
-#pragma unroll
-      for (int j = 0; j < kVector; j++) {
-        const int at = position(i, j, false, thread);
-        v[i][j] = at < length ? static_cast<Acc>(row[at]) : 0;
-      }
-  }
-}
+{{include parts/load_share.cu}}
 
-__device__ __forceinline__ void store_share(Out* row, const Acc (&v)[VECTORS][kVector], int length, bool aligned, int thread) {
-#pragma unroll
-  for (int i = 0; i < VECTORS; i++) {
-    if (aligned) {
-      Out element[kVector];
-#pragma unroll
-      for (int j = 0; j < kVector; j++) element[j] = static_cast<Out>(v[i][j]);
-      uint4 bits;
-      memcpy(&bits, element, sizeof bits);
-      const int at = position(i, 0, true, thread);
-      if (at < length) *reinterpret_cast<uint4*>(row + at) = bits;
-    } else {
-#pragma unroll
-      for (int j = 0; j < kVector; j++) {
-        const int at = position(i, j, false, thread);
-        if (at < length) row[at] = static_cast<Out>(v[i][j]);
-      }
-    }
-  }
-}
+{{include parts/store_share.cu}}
 
 // Count, mean and sum of squared deviations from it. Merging them never takes the difference of two large sums.
 struct Moments {
@@ -79,48 +35,11 @@ __device__ __forceinline__ Moments merge(Moments a, Moments b) {
   return {count, a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share};
 }
 
-// The moments of a batch: its mean first, then the deviations from it.
-__device__ __forceinline__ Moments moments_of(const Acc (&v)[VECTORS][kVector], int length, bool aligned, int thread) {
-  Acc count = 0, sum = 0, squares = 0;
-#pragma unroll
-  for (int i = 0; i < VECTORS; i++)
-#pragma unroll
-    for (int j = 0; j < kVector; j++) {
-      count += position(i, j, aligned, thread) < length ? 1 : 0;
-      sum += v[i][j];
-    }
-  const Acc mean = count > 0 ? sum / count : 0;
-#pragma unroll
-  for (int i = 0; i < VECTORS; i++)
-#pragma unroll
-    for (int j = 0; j < kVector; j++) {
-      const Acc d = position(i, j, aligned, thread) < length ? v[i][j] - mean : 0;
-      squares += d * d;
-    }
-  return {count, mean, squares};
-}
+{{include parts/moments_of.cu}}
 
-template <int LANES>
-__device__ __forceinline__ Moments merge_lanes(Moments a) {
-#pragma unroll
-  for (int offset = LANES / 2; offset > 0; offset /= 2)
-    a = merge(a, {__shfl_xor_sync(0xffffffffu, a.count, offset), __shfl_xor_sync(0xffffffffu, a.mean, offset),
-                  __shfl_xor_sync(0xffffffffu, a.squares, offset)});
-  return a;
-}
+{{include parts/merge_lanes.cu}}
 
-__device__ __forceinline__ Moments merge_block(Moments a) {
-  __shared__ Acc counts[kWarps], means[kWarps], squares[kWarps];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  a = merge_lanes<32>(a);
-  if (lane == 0) {
-    counts[warp] = a.count;
-    means[warp] = a.mean;
-    squares[warp] = a.squares;
-  }
-  __syncthreads();
-  return merge_lanes<kWarps>({counts[lane % kWarps], means[lane % kWarps], squares[lane % kWarps]});
-}
+{{include parts/merge_block.cu}}
 
 // Elements a block takes: whole vectors, so that all parts begin aligned if the row does.
 __device__ __forceinline__ int part_length(int length, int splits) {

@@ -29,13 +29,7 @@
 constexpr int kColumns = TX * WIDTH; // of a block
 constexpr int kWarps = TX * TY / 32;
 
-template <int BYTES> struct Bits;
-template <> struct Bits<1> { using Type = unsigned char; };
-template <> struct Bits<2> { using Type = unsigned short; };
-template <> struct Bits<4> { using Type = unsigned; };
-template <> struct Bits<8> { using Type = uint2; };
-template <> struct Bits<16> { using Type = uint4; };
-using Access = Bits<WIDTH * sizeof(Element)>::Type; // WIDTH columns at once
+{{include parts/bits.cu}}
 
 using Part = Acc; // what is known of the elements seen so far
 
@@ -51,52 +45,9 @@ __device__ __forceinline__ int column_of(int j, bool aligned) {
   return aligned ? threadIdx.x * WIDTH + j : j * TX + threadIdx.x;
 }
 
-// Rows [begin, end) of WIDTH columns a thread, every TY-th row, UNROLL of them in flight.
-__device__ __forceinline__ void take_rows(Part (&part)[WIDTH], const Element* in, int begin, int end, int columns, int INNER,
-                                          bool aligned) {
-#pragma unroll
-  for (int j = 0; j < WIDTH; j++) part[j] = nothing();
-  for (int first = begin + threadIdx.y; first < end; first += TY * UNROLL) {
-    if (aligned) {
-      const int column = column_of(0, true);
-      Access bits[UNROLL];
-#pragma unroll
-      for (int u = 0; u < UNROLL; u++) {
-        const int r = first + u * TY;
-        if (r < end && column < columns) bits[u] = *reinterpret_cast<const Access*>(in + static_cast<size_t>(r) * INNER + column);
-      }
-#pragma unroll
-      for (int u = 0; u < UNROLL; u++)
-        if (first + u * TY < end && column < columns) {
-          Element element[WIDTH];
-          memcpy(element, &bits[u], sizeof element);
-#pragma unroll
-          for (int j = 0; j < WIDTH; j++) take(part[j], static_cast<Acc>(element[j]), first + u * TY);
-        }
-    } else {
-#pragma unroll
-      for (int j = 0; j < WIDTH; j++)
-#pragma unroll
-        for (int u = 0; u < UNROLL; u++) {
-          const int r = first + u * TY;
-          if (r < end && column_of(j, false) < columns)
-            take(part[j], static_cast<Acc>(in[static_cast<size_t>(r) * INNER + column_of(j, false)]), r);
-        }
-    }
-  }
-}
+{{include parts/take_rows.cu}}
 
-// Merges the rows of the block: those of a warp by shuffles, those of the warps in shared memory. Thread i gets columns i, i + TX * TY, ...
-__device__ __forceinline__ void merge_rows(Part (&part)[WIDTH], Part (&parts)[kWarps][kColumns], bool aligned) {
-  const int thread = threadIdx.y * TX + threadIdx.x;
-#pragma unroll
-  for (int j = 0; j < WIDTH; j++) {
-#pragma unroll
-    for (int offset = 16; offset >= TX; offset /= 2) part[j] = merge(part[j], from_lane(part[j], offset));
-    if (thread % 32 < TX) parts[thread / 32][column_of(j, aligned)] = part[j];
-  }
-  __syncthreads();
-}
+{{include parts/merge_rows.cu}}
 
 extern "C" __global__ void __launch_bounds__(TX * TY) {{name}}(
     const Element* __restrict__ x, Acc* __restrict__ parts, int OUTER, int R, int INNER, int splits) {

@@ -20,87 +20,13 @@ constexpr int kWarps = BLOCK / 32;
 constexpr int kParts = VECTORS * kWarps; // sums of warps in a tile
 constexpr int kTile = BLOCK * VECTORS * kVector;
 
-// A thread's part of a tile that begins `first` elements into the row: VECTORS pieces of kVector elements side by side, 0 outside the row.
-// `first` is negative in the first tile of a row that begins between two multiples of 16 bytes; only pieces over the row's ends go by
-// single elements.
-__device__ __forceinline__ void load_tile(Acc (&v)[VECTORS][kVector], const Element* row, int first, int end, int thread) {
-  Access bits[VECTORS]; // all are asked for before the first is used
-#pragma unroll
-  for (int i = 0; i < VECTORS; i++) {
-    const int at = first + (i * BLOCK + thread) * kVector;
-    if (at >= 0 && at + kVector <= end) bits[i] = *reinterpret_cast<const Access*>(row + at);
-  }
-#pragma unroll
-  for (int i = 0; i < VECTORS; i++) {
-    const int at = first + (i * BLOCK + thread) * kVector;
-    if (at >= 0 && at + kVector <= end) {
-      Element element[kVector];
-      memcpy(element, &bits[i], sizeof element);
-#pragma unroll
-      for (int j = 0; j < kVector; j++) v[i][j] = static_cast<Acc>(element[j]);
-    } else {
-#pragma unroll
-      for (int j = 0; j < kVector; j++) v[i][j] = at + j >= 0 && at + j < end ? static_cast<Acc>(row[at + j]) : 0;
-    }
-  }
-}
+{{include parts/load_tile.cu}}
 
-__device__ __forceinline__ void store_tile(Out* row, const Acc (&v)[VECTORS][kVector], const Acc (&before)[VECTORS], int first, int end,
-                                           int thread) {
-#pragma unroll
-  for (int i = 0; i < VECTORS; i++) {
-    const int at = first + (i * BLOCK + thread) * kVector;
-    Out element[kVector];
-#pragma unroll
-    for (int j = 0; j < kVector; j++) element[j] = static_cast<Out>(before[i] + v[i][j]);
-    if (at >= 0 && at + kVector <= end) {
-      uint4 bits;
-      memcpy(&bits, element, sizeof bits);
-      *reinterpret_cast<uint4*>(row + at) = bits;
-    } else {
-#pragma unroll
-      for (int j = 0; j < kVector; j++)
-        if (at + j >= 0 && at + j < end) row[at + j] = element[j];
-    }
-  }
-}
+{{include parts/store_tile.cu}}
 
-// The sum of this lane's value and those of the lanes before it, among COUNT neighbouring lanes.
-template <int COUNT>
-__device__ __forceinline__ Acc running_sum(Acc v) {
-  const int lane = threadIdx.x % COUNT;
-#pragma unroll
-  for (int offset = 1; offset < COUNT; offset *= 2) {
-    const Acc other = __shfl_up_sync(0xffffffffu, v, offset, COUNT);
-    if (lane >= offset) v += other;
-  }
-  return v;
-}
+{{include parts/running_sum.cu}}
 
-// Turns the pieces of a tile into running sums of their own, with what comes before each within the tile; returns the tile's sum. `parts`
-// is of one tile, so one barrier is enough.
-__device__ __forceinline__ Acc scan_tile(Acc (&v)[VECTORS][kVector], Acc (&before)[VECTORS], Acc (&parts)[kParts]) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#pragma unroll
-  for (int i = 0; i < VECTORS; i++) {
-#pragma unroll
-    for (int j = 1; j < kVector; j++) v[i][j] += v[i][j - 1];
-    const Acc sum = running_sum<32>(v[i][kVector - 1]);
-    if (lane == 31) parts[i * kWarps + warp] = sum;
-    before[i] = __shfl_up_sync(0xffffffffu, sum, 1);
-    if (lane == 0) before[i] = 0;
-  }
-  __syncthreads();
-  // Every warp adds up the warps' sums for itself, which needs no second barrier.
-  const Acc sums = running_sum<32>(lane < kParts ? parts[lane] : 0);
-#pragma unroll
-  for (int i = 0; i < VECTORS; i++) {
-    const int part = i * kWarps + warp;
-    const Acc earlier = __shfl_sync(0xffffffffu, sums, max(part - 1, 0));
-    if (part > 0) before[i] += earlier;
-  }
-  return __shfl_sync(0xffffffffu, sums, kParts - 1);
-}
+{{include parts/scan_tile.cu}}
 
 extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}(
     {{restrict_parameters}}) {

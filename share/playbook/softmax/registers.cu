@@ -16,71 +16,13 @@ constexpr int kVector = {{vector}}; // elements in an access of 16 bytes
 constexpr int kWarps = BLOCK / 32;
 constexpr int kHeld = BLOCK * VECTORS * kVector; // elements of a row in registers
 
-// A thread's share of a row of `length` elements: VECTORS accesses of 16 bytes where rows begin at multiples of 16 bytes, single elements
-// otherwise; neighbouring threads touch neighbouring addresses either way. Beyond the row's end it is `filler`.
-__device__ __forceinline__ void load_share(Acc (&v)[VECTORS][kVector], const Element* row, int length, bool aligned, int thread,
-                                           Acc filler) {
-  if (aligned) {
-    uint4 bits[VECTORS]; // all are asked for before the first is used
-#pragma unroll
-    for (int i = 0; i < VECTORS; i++) {
-      const int at = (i * BLOCK + thread) * kVector;
-      bits[i] = at < length ? *reinterpret_cast<const uint4*>(row + at) : make_uint4(0, 0, 0, 0);
-    }
-#pragma unroll
-    for (int i = 0; i < VECTORS; i++) {
-      Element element[kVector];
-      memcpy(element, &bits[i], sizeof element);
-      const bool inside = (i * BLOCK + thread) * kVector < length;
-#pragma unroll
-      for (int j = 0; j < kVector; j++) v[i][j] = inside ? static_cast<Acc>(element[j]) : filler;
-    }
-  } else {
-#pragma unroll
-    for (int i = 0; i < VECTORS; i++)
-#pragma unroll
-      for (int j = 0; j < kVector; j++) {
-        const int at = (i * kVector + j) * BLOCK + thread;
-        v[i][j] = at < length ? static_cast<Acc>(row[at]) : filler;
-      }
-  }
-}
+{{include parts/load_share.cu}}
 
-__device__ __forceinline__ void store_share(Out* row, const Acc (&v)[VECTORS][kVector], int length, bool aligned, int thread) {
-#pragma unroll
-  for (int i = 0; i < VECTORS; i++) {
-    if (aligned) {
-      Out element[kVector];
-#pragma unroll
-      for (int j = 0; j < kVector; j++) element[j] = static_cast<Out>(v[i][j]);
-      uint4 bits;
-      memcpy(&bits, element, sizeof bits);
-      const int at = (i * BLOCK + thread) * kVector;
-      if (at < length) *reinterpret_cast<uint4*>(row + at) = bits;
-    } else {
-#pragma unroll
-      for (int j = 0; j < kVector; j++) {
-        const int at = (i * kVector + j) * BLOCK + thread;
-        if (at < length) row[at] = static_cast<Out>(v[i][j]);
-      }
-    }
-  }
-}
+{{include parts/store_share.cu}}
 
-// Over the 1, 2, 4, ... or 32 neighbouring lanes a lane belongs to; all of them get the result.
-template <int LANES>
-__device__ __forceinline__ Acc largest_of(Acc v) {
-#pragma unroll
-  for (int offset = LANES / 2; offset > 0; offset /= 2) v = fmax(v, __shfl_xor_sync(0xffffffffu, v, offset));
-  return v;
-}
+{{include parts/largest_of.cu}}
 
-template <int LANES>
-__device__ __forceinline__ Acc sum_of(Acc v) {
-#pragma unroll
-  for (int offset = LANES / 2; offset > 0; offset /= 2) v = v + __shfl_xor_sync(0xffffffffu, v, offset);
-  return v;
-}
+{{include parts/sum_of.cu}}
 
 extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}(
     {{restrict_parameters}}) {

@@ -56,20 +56,9 @@ __device__ __forceinline__ void write_share(Out* row, const Element* staged, int
   }
 }
 
-// Over the 1, 2, 4, ... or 32 neighbouring lanes a lane belongs to; all of them get the result.
-template <int LANES>
-__device__ __forceinline__ Acc largest_of(Acc v) {
-#pragma unroll
-  for (int offset = LANES / 2; offset > 0; offset /= 2) v = fmax(v, __shfl_xor_sync(0xffffffffu, v, offset));
-  return v;
-}
+{{include parts/largest_of.cu}}
 
-template <int LANES>
-__device__ __forceinline__ Acc sum_of(Acc v) {
-#pragma unroll
-  for (int offset = LANES / 2; offset > 0; offset /= 2) v = v + __shfl_xor_sync(0xffffffffu, v, offset);
-  return v;
-}
+{{include parts/sum_of.cu}}
 
 extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}(
     {{restrict_parameters}}) {

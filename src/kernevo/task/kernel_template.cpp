@@ -1,12 +1,15 @@
 #include "kernevo/task/kernel_template.h"
 
+#include "kernevo/base/files.h"
 #include "kernevo/base/suggest.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/task/operation.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <utility>
 #include <vector>
 
 namespace kernevo {
@@ -217,13 +220,7 @@ public:
       : context_(context), file_(file) {}
 
   Result<std::string> run(std::string_view text) {
-    std::size_t start = 0;
-    while (start < text.size()) {
-      const std::size_t end = std::min(text.find('\n', start), text.size());
-      ++line_;
-      KERNEVO_CHECK(take(std::string(text.substr(start, end - start))));
-      start = end + 1;
-    }
+    KERNEVO_CHECK(lines(text));
     if (!conditions_.empty()) {
       line_ = conditions_.back().line;
       return error("{{if}} without {{end}}");
@@ -246,7 +243,38 @@ private:
     return conditions_.empty() || (conditions_.back().outer && conditions_.back().holds);
   }
 
+  Result<void> lines(std::string_view text) {
+    std::size_t start = 0;
+    while (start < text.size()) {
+      const std::size_t end = std::min(text.find('\n', start), text.size());
+      ++line_;
+      KERNEVO_CHECK(take(std::string(text.substr(start, end - start))));
+      start = end + 1;
+    }
+    return {};
+  }
+
+  // A part that several templates have in common, beside the template.
+  Result<void> include(const std::string& name) {
+    const std::string path = (std::filesystem::path(file_).parent_path() / name).string();
+    auto text = read_text_file(path);
+    if (!text || included_)
+      return error(included_ ? "a part includes no further part"
+                             : "there is no part '" + name + "'",
+                   "name a file beside the template");
+    const std::string outer_file = std::exchange(file_, path);
+    const int outer_line = std::exchange(line_, 0);
+    included_ = true;
+    KERNEVO_CHECK(lines(*text));
+    included_ = false;
+    file_ = outer_file;
+    line_ = outer_line;
+    return {};
+  }
+
   Result<void> take(std::string line) {
+    if (line.starts_with("{{include ") && line.ends_with("}}"))
+      return kept() ? include(line.substr(10, line.size() - 12)) : Result<void>();
     if (line.starts_with("{{if ") && line.ends_with("}}"))
       return open(line.substr(5, line.size() - 7));
     if (line == "{{else}}" || line == "{{end}}") {
@@ -313,8 +341,9 @@ private:
   }
 
   const TemplateContext& context_;
-  const std::string& file_;
+  std::string file_;
   int line_ = 0;
+  bool included_ = false; // inside a part
   std::vector<Condition> conditions_;
   std::string result_;
 };

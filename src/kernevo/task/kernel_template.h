@@ -4,6 +4,7 @@
 //   {{if flag}} {{else}} {{end}}   lines kept or dropped, each on a line of its own; nested at
 //   will,
 //                                  {{if !flag}} for the opposite
+//   {{include part.cu}}            a part several templates have in common, beside the template
 #pragma once
 
 #include "kernevo/base/result.h"

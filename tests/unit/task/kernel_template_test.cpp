@@ -1,5 +1,7 @@
 #include "kernevo/task/kernel_template.h"
 
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,6 +42,28 @@ TEST(KernelTemplate, LinesAreKeptOrDropped) {
   EXPECT_EQ(expanded("{{if yes}}\n{{if no}}\na\n{{else}}\nb\n{{end}}\n{{else}}\nc\n{{end}}\n"),
             "b\n");
   EXPECT_EQ(expanded("{{if no}}\n{{if yes}}\na\n{{end}}\n{{end}}\nd\n"), "d\n");
+}
+
+TEST(KernelTemplate, PartsAreTakenFromBesideTheTemplate) {
+  const std::filesystem::path folder = testing::TempDir() + "kernevo_template_parts";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "part.cu") << "{{if yes}}\nvoid {{kernel}}();\n{{end}}\n";
+  std::ofstream(folder / "wrong.cu") << "fine\n{{nothing}}\n";
+  std::ofstream(folder / "deep.cu") << "{{include part.cu}}\n";
+  const std::string file = (folder / "k.cu").string();
+  const auto whole = expand_template("a\n{{include part.cu}}\nb {{type}}\n", kContext, file);
+  ASSERT_TRUE(whole) << format_error(whole.error());
+  EXPECT_EQ(*whole, "a\nvoid add();\nb float\n");
+  const auto dropped = expand_template("{{if no}}\n{{include gone.cu}}\n{{end}}\n", kContext, file);
+  ASSERT_TRUE(dropped) << format_error(dropped.error());
+  EXPECT_EQ(*dropped, "");
+  const auto message = [&](const std::string& text) {
+    const auto result = expand_template(text, kContext, file);
+    return result ? std::string("expanded") : format_error(result.error());
+  };
+  EXPECT_THAT(message("\n{{include gone.cu}}\n"), HasSubstr("k.cu:2: there is no part 'gone.cu'"));
+  EXPECT_THAT(message("{{include wrong.cu}}\n"), HasSubstr("wrong.cu:2: "));
+  EXPECT_THAT(message("{{include deep.cu}}\n"), HasSubstr("deep.cu:1: a part includes no further"));
 }
 
 TEST(KernelTemplate, WhatIsWrongIsNamedWithItsLine) {
