@@ -21,7 +21,7 @@ std::string format_error(const Error& error) {
 }
 
 int exit_code(ErrorCode code) {
-  return code == ErrorCode::infrastructure ? 3 : 2;
+  return code == ErrorCode::infrastructure || code == ErrorCode::unavailable ? 3 : 2;
 }
 
 } // namespace kernevo

@@ -15,6 +15,7 @@ enum class ErrorCode {
   input,          // a file the user wrote is wrong
   unsupported,    // the input is valid but this program cannot handle it
   infrastructure, // the machine, a tool or the disk failed
+  unavailable,    // a service refuses until somebody does something: going on makes no sense
 };
 
 // A place in a text file. Line and column count from 1; 0 means "the whole file" / "the whole

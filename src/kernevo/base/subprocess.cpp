@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,6 +68,7 @@ struct ChildSetup {
   int output = -1;
   int error_output = -1;
   int report = -1;
+  pid_t parent = 0;
   const SubprocessRequest* request = nullptr;
 };
 
@@ -99,6 +101,10 @@ bool place_descriptor(int from, int to) {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
+  // Checked after the wish is made: a parent that ended before it will not wake anybody.
+  if (setup.request->dies_with_us &&
+      (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != setup.parent))
+    ::_exit(127);
   const rlimit no_core{0, 0};
   const bool ready = (setup.folder == nullptr || ::chdir(setup.folder) == 0) &&
                      place_descriptor(setup.input, STDIN_FILENO) &&
@@ -130,6 +136,15 @@ bool drain(int descriptor, std::string& into, std::size_t cap, bool& truncated) 
   return true;
 }
 
+// Whether the program's time is over, by the clock or by whoever asked for it.
+bool over(const SubprocessRequest& request, Clock::time_point deadline, SubprocessResult& result) {
+  if (request.cancelled && request.cancelled())
+    result.cancelled = true;
+  else if (Clock::now() >= deadline)
+    result.timed_out = true;
+  return result.stopped();
+}
+
 // Feeds stdin and collects stdout and stderr until both end or the deadline passes. The pipes may
 // outlive the program (a grandchild holds them), so its exit ends the wait as well.
 void exchange(pid_t child, const SubprocessRequest& request, Descriptor input, Descriptor output,
@@ -140,16 +155,14 @@ void exchange(pid_t child, const SubprocessRequest& request, Descriptor input, D
   else
     ::fcntl(input.number(), F_SETFL, O_NONBLOCK);
   while (output.open() || error_output.open()) {
+    if (over(request, deadline, result))
+      return;
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-    if (left.count() <= 0) {
-      result.timed_out = true;
-      return;
-    }
     std::array<pollfd, 3> waits{pollfd{output.number(), POLLIN, 0},
                                 pollfd{error_output.number(), POLLIN, 0},
                                 pollfd{input.number(), POLLOUT, 0}};
-    const auto wait = static_cast<int>(std::min<long long>(left.count(), 50));
+    const auto wait = static_cast<int>(std::clamp<long long>(left.count(), 1, 50));
     const int ready = ::poll(waits.data(), waits.size(), wait);
     if (ready == 0) {
       siginfo_t info{};
@@ -178,15 +191,14 @@ void exchange(pid_t child, const SubprocessRequest& request, Descriptor input, D
 }
 
 // Waits for the end of a program that has closed its output but may still be running.
-void await_exit(pid_t child, Clock::time_point deadline, SubprocessResult& result) {
-  while (!result.timed_out) {
+void await_exit(pid_t child, const SubprocessRequest& request, Clock::time_point deadline,
+                SubprocessResult& result) {
+  while (!result.stopped()) {
     siginfo_t info{};
     if (::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
         info.si_pid == child)
       return;
-    if (Clock::now() >= deadline)
-      result.timed_out = true;
-    else
+    if (!over(request, deadline, result))
       ::usleep(1000);
   }
 }
@@ -233,6 +245,7 @@ Result<SubprocessResult> run_subprocess(const SubprocessRequest& request) {
   setup.output = output.write.number();
   setup.error_output = error_output.write.number();
   setup.report = report.write.number();
+  setup.parent = ::getpid();
   setup.request = &request;
 
   const PipeSignalGuard guard;
@@ -261,7 +274,7 @@ Result<SubprocessResult> run_subprocess(const SubprocessRequest& request) {
                                       std::chrono::duration<double>(request.time_limit_seconds));
     exchange(child, request, std::move(input.write), std::move(output.read),
              std::move(error_output.read), deadline, result);
-    await_exit(child, deadline, result);
+    await_exit(child, request, deadline, result);
   }
   ::kill(-child, SIGKILL); // before the wait: until then the group's number cannot be reused
   int status = 0;

@@ -283,8 +283,8 @@ std::string to_json(const Verdict& verdict) {
 }
 
 std::string to_json(const Error& error) {
-  constexpr std::array<std::string_view, 4> codes = {"usage", "input", "unsupported",
-                                                     "infrastructure"};
+  constexpr std::array<std::string_view, 5> codes = {"usage", "input", "unsupported",
+                                                     "infrastructure", "unavailable"};
   Json json{{"error", codes[static_cast<std::size_t>(error.code)]}, {"message", error.message}};
   json["place"] = error.place ? place_to_json(*error.place) : Json(nullptr);
   json["fix"] = error.fix;

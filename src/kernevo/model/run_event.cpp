@@ -8,8 +8,8 @@ namespace kernevo {
 namespace {
 
 constexpr std::array<std::string_view, std::variant_size_v<RunEvent>> kKinds = {
-    "run_started", "directive", "candidate",   "evaluation",
-    "restarted",   "migrated",  "run_stopped", "run_resumed"};
+    "run_started", "directive",   "candidate",   "evaluation", "restarted",
+    "migrated",    "run_stopped", "run_resumed", "attempt",    "model_call"};
 
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -47,15 +47,21 @@ Json settings_to_json(const RunSettings& s) {
             {"guard", s.guard},
             {"least_gain", s.least_gain},
             {"restart_after", s.restart_after},
-            {"poor_speedup", s.poor_speedup}};
+            {"restart_after_tokens", s.restart_after_tokens},
+            {"poor_speedup", s.poor_speedup},
+            {"llm", Json::parse(to_json(s.llm))},
+            {"command", s.command},
+            {"command_seconds", s.command_seconds}};
   put_optional(json, "target_ns", s.target_ns);
   return json;
 }
 
 RunSettings settings_of(const Json& json) {
-  only_keys(json, {"proposers", "search", "seed", "inputs", "ahead", "islands", "migration",
-                   "budget", "target_ns", "roofline", "plateau", "first_tuning", "guard",
-                   "least_gain", "restart_after", "poor_speedup"});
+  only_keys(json, {"proposers",    "search",     "seed",          "inputs",
+                   "ahead",        "islands",    "migration",     "budget",
+                   "target_ns",    "roofline",   "plateau",       "first_tuning",
+                   "guard",        "least_gain", "restart_after", "restart_after_tokens",
+                   "poor_speedup", "llm",        "command",       "command_seconds"});
   RunSettings s;
   s.proposers = json.at("proposers").get<std::vector<std::string>>();
   const auto kind = search_kind(json.at("search").get<std::string>());
@@ -76,6 +82,16 @@ RunSettings settings_of(const Json& json) {
   s.least_gain = json.at("least_gain");
   s.restart_after = json.at("restart_after");
   s.poor_speedup = json.at("poor_speedup");
+  // Runs from before there were models have none of these.
+  if (!json.contains("llm"))
+    return s;
+  s.restart_after_tokens = json.at("restart_after_tokens");
+  auto llm = llm_settings_from_json(json.at("llm").dump());
+  if (!llm)
+    throw nlohmann::json::other_error::create(602, llm.error().message, &json);
+  s.llm = std::move(*llm);
+  s.command = json.at("command");
+  s.command_seconds = json.at("command_seconds");
   return s;
 }
 
@@ -100,7 +116,7 @@ Restarted restarted_of(const Json& json) {
 
 StopReason stop_reason(const Json& json) {
   const auto name = json.at("reason").get<std::string>();
-  for (int i = 0; i <= static_cast<int>(StopReason::trouble); ++i)
+  for (int i = 0; i <= static_cast<int>(StopReason::unavailable); ++i)
     if (name_of(static_cast<StopReason>(i)) == name)
       return static_cast<StopReason>(i);
   throw nlohmann::json::other_error::create(601, "unknown reason '" + name + "'", &json);
@@ -138,6 +154,8 @@ struct Writer {
   std::string operator()(const RunResumed& e) const {
     return text_of({{"step", e.step}, {"budget", budget_to_json(e.budget)}});
   }
+  std::string operator()(const Attempt& e) const { return to_json(e); }
+  std::string operator()(const ModelCall& e) const { return to_json(e); }
 };
 
 template <class T> RunEvent as_event(T value) {
@@ -175,6 +193,7 @@ std::string_view name_of(StopReason value) {
   case StopReason::exhausted: return "exhausted";
   case StopReason::interrupted: return "interrupted";
   case StopReason::trouble: return "trouble";
+  case StopReason::unavailable: return "unavailable";
   }
   return "unknown";
 }
@@ -224,6 +243,10 @@ Result<RunEvent> event_from_json(std::string_view kind, std::string_view text) {
       only_keys(json, {"step", "budget"});
       return RunEvent(RunResumed{json.at("step"), budget_of(json.at("budget"))});
     });
+  if (kind == "attempt")
+    return attempt_from_json(text).map(as_event<Attempt>);
+  if (kind == "model_call")
+    return model_call_from_json(text).map(as_event<ModelCall>);
   return fail(ErrorCode::input, "an event of unknown kind '" + std::string(kind) + "'",
               std::nullopt, "the journal was written by a newer kernevo; use that");
 }

@@ -1,6 +1,8 @@
 // The journal of a run: everything that happened, in order. The run is the fold of its events.
 #pragma once
 
+#include "kernevo/model/llm_settings.h"
+#include "kernevo/model/model_call.h"
 #include "kernevo/model/search_records.h"
 
 #include <variant>
@@ -43,7 +45,11 @@ struct RunSettings {
   double least_gain = 0.01;      // what counts as faster
   // A poor start: after so many evaluations not faster than the reference by so much. 0 = never.
   std::uint64_t restart_after = 60;
+  std::uint64_t restart_after_tokens = 100'000; // the same in tokens
   double poor_speedup = 1.1;
+  LlmSettings llm;
+  std::string command; // of the proposer "command"
+  double command_seconds = 600;
 
   bool operator==(const RunSettings&) const = default;
 };
@@ -90,7 +96,8 @@ enum class StopReason {
   plateau,
   exhausted, // no proposer has anything left to try
   interrupted,
-  trouble, // of the machine, again and again
+  trouble,     // of the machine, again and again
+  unavailable, // a service the run needs refuses: out of credit, a wrong key, gone
 };
 std::string_view name_of(StopReason value);
 
@@ -109,7 +116,7 @@ struct RunResumed {
 };
 
 using RunEvent = std::variant<RunStarted, Directive, Candidate, Evaluation, Restarted, Migrated,
-                              RunStopped, RunResumed>;
+                              RunStopped, RunResumed, Attempt, ModelCall>;
 
 // "run_started", "directive", ...
 std::string_view kind_of(const RunEvent& event);

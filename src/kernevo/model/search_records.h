@@ -5,6 +5,7 @@
 #include "kernevo/base/result.h"
 #include "kernevo/base/units.h"
 #include "kernevo/model/bottleneck.h"
+#include "kernevo/model/diagnosis.h"
 #include "kernevo/model/verdict.h"
 
 #include <cstdint>
@@ -58,6 +59,7 @@ struct Directive {
   bool operator==(const Directive&) const = default;
 };
 
+// What writing a candidate took; the books of a run are its model calls.
 struct ProposalCost {
   std::uint64_t tokens = 0;
   std::optional<double> dollars; // unknown is absent
@@ -73,8 +75,21 @@ struct Candidate {
   std::string title;              // what it does differently, one sentence
   std::vector<std::string> genes; // the moves that made it, in order: a recipe, rewrites
   ProposalCost cost;
+  std::vector<std::string> lessons = {}; // what its proposer learnt from it, a sentence each
 
   bool operator==(const Candidate&) const = default;
+};
+
+// A proposal of a step that was not right and was mended, or was the last that could be mended.
+struct Attempt {
+  Step step = 0;
+  std::uint32_t ordinal = 0; // 0: the proposal itself
+  std::string source;        // hash of the kernel file; empty when the reply held none
+  std::string title;
+  Diagnosis diagnosis;
+  std::size_t evaluations = 0; // instances timed for it
+
+  bool operator==(const Attempt&) const = default;
 };
 
 enum class StepOutcome {
@@ -150,6 +165,8 @@ std::string to_json(const Directive& directive);
 Result<Directive> directive_from_json(std::string_view text);
 std::string to_json(const Candidate& candidate);
 Result<Candidate> candidate_from_json(std::string_view text);
+std::string to_json(const Attempt& attempt);
+Result<Attempt> attempt_from_json(std::string_view text);
 std::string to_json(const Evaluation& evaluation);
 Result<Evaluation> evaluation_from_json(std::string_view text);
 

@@ -63,7 +63,8 @@ Directive directive_of(const Json& json) {
 }
 
 Candidate candidate_of(const Json& json) {
-  only_keys(json, {"step", "source", "parents", "proposer", "title", "genes", "tokens", "dollars"});
+  only_keys(json, {"step", "source", "parents", "proposer", "title", "genes", "tokens", "dollars",
+                   "lessons"});
   Candidate c;
   c.step = json.at("step");
   c.source = json.at("source");
@@ -72,7 +73,18 @@ Candidate candidate_of(const Json& json) {
   c.title = json.at("title");
   c.genes = json.at("genes").get<std::vector<std::string>>();
   c.cost = {json.at("tokens"), get_optional<double>(json, "dollars")};
+  if (json.contains("lessons"))
+    c.lessons = json.at("lessons").get<std::vector<std::string>>();
   return c;
+}
+
+Attempt attempt_of(const Json& json) {
+  only_keys(json, {"step", "ordinal", "source", "title", "diagnosis", "evaluations"});
+  auto diagnosis = diagnosis_from_json(json.at("diagnosis").dump());
+  if (!diagnosis)
+    throw nlohmann::json::other_error::create(602, diagnosis.error().message, &json);
+  return {json.at("step"),  json.at("ordinal"),    json.at("source"),
+          json.at("title"), std::move(*diagnosis), json.at("evaluations")};
 }
 
 Json facts_to_json(const KernelFacts& facts) {
@@ -156,11 +168,26 @@ std::string to_json(const Candidate& c) {
             {"proposer", c.proposer}, {"title", c.title},   {"genes", c.genes},
             {"tokens", c.cost.tokens}};
   put_optional(json, "dollars", c.cost.dollars);
+  if (!c.lessons.empty())
+    json["lessons"] = c.lessons;
   return text_of(json);
 }
 
 Result<Candidate> candidate_from_json(std::string_view text) {
   return read_json(text, "candidate", candidate_of);
+}
+
+std::string to_json(const Attempt& a) {
+  return text_of({{"step", a.step},
+                  {"ordinal", a.ordinal},
+                  {"source", a.source},
+                  {"title", a.title},
+                  {"diagnosis", Json::parse(to_json(a.diagnosis))},
+                  {"evaluations", a.evaluations}});
+}
+
+Result<Attempt> attempt_from_json(std::string_view text) {
+  return read_json(text, "attempt", attempt_of);
 }
 
 std::string to_json(const Evaluation& e) {

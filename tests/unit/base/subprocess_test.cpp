@@ -1,9 +1,12 @@
 #include "kernevo/base/subprocess.h"
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace kernevo {
 namespace {
@@ -73,6 +76,51 @@ TEST(Subprocess, reports_a_signal) {
   const auto result = run_subprocess(shell("kill -SEGV $$"));
   ASSERT_TRUE(result);
   EXPECT_EQ(result->signal, SIGSEGV);
+}
+
+TEST(Subprocess, ends_when_it_is_cancelled) {
+  SubprocessRequest request = shell("echo begun; exec sleep 600");
+  int asked = 0;
+  request.cancelled = [&] { return ++asked > 3; };
+  const auto result = run_subprocess(request);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->cancelled);
+  EXPECT_FALSE(result->timed_out);
+  EXPECT_FALSE(result->succeeded());
+  EXPECT_EQ(result->signal, SIGKILL);
+}
+
+TEST(Subprocess, is_cancelled_after_it_closed_its_output) {
+  SubprocessRequest request = shell("exec >&- 2>&-; exec sleep 600");
+  int asked = 0;
+  request.cancelled = [&] { return ++asked > 3; };
+  const auto result = run_subprocess(request);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->cancelled);
+}
+
+// The thread that starts it is killed with its process; the program must follow.
+TEST(Subprocess, dies_with_whoever_started_it) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const pid_t starter = ::fork();
+  if (starter == 0) {
+    SubprocessRequest request = shell("echo $$ >&3; exec sleep 600");
+    request.dies_with_us = true;
+    ::dup2(ends[1], 3);
+    static_cast<void>(run_subprocess(request));
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::array<char, 32> text{};
+  ASSERT_GT(::read(ends[0], text.data(), text.size() - 1), 0);
+  const auto program = static_cast<pid_t>(std::strtol(text.data(), nullptr, 10));
+  ASSERT_EQ(::kill(program, 0), 0);
+  ::kill(starter, SIGKILL);
+  ::waitpid(starter, nullptr, 0);
+  // The end of the pipe comes when the last who could write to it is gone.
+  EXPECT_EQ(::read(ends[0], text.data(), text.size()), 0);
+  ::close(ends[0]);
 }
 
 TEST(Subprocess, caps_the_output) {

@@ -1,0 +1,36 @@
+// What is wrong with a candidate, as whoever repairs it may know it: nothing of hidden shapes or of
+// the oracle beyond the element that shows the fault.
+#pragma once
+
+#include "kernevo/model/verdict.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kernevo {
+
+struct Diagnosis {
+  std::optional<FaultKind> fault; // absent: e.g. a reply that holds no kernel
+  Rung rung = Rung::parse;
+  bool hidden = false; // seen on a shape that is not shown
+  std::string summary; // one line
+  std::vector<std::string>
+      details; // compiler lines, the first wrong element, the access and thread
+
+  bool operator==(const Diagnosis&) const = default;
+};
+
+// Of a failed verdict. Compiler lines come with the source line they are about.
+Diagnosis diagnose(const Verdict& verdict, std::string_view source);
+// Of a build that failed.
+Diagnosis diagnose(const Build& build, std::string_view source);
+
+// The summary and the details, a line each.
+std::string to_text(const Diagnosis& diagnosis);
+
+std::string to_json(const Diagnosis& diagnosis);
+Result<Diagnosis> diagnosis_from_json(std::string_view text);
+
+} // namespace kernevo
