@@ -25,4 +25,16 @@ Result<std::vector<std::string>> direction_names() {
   return names;
 }
 
+Result<std::vector<Offer>> every_direction() {
+  // Asked at every decision; the rules do not change while a program runs.
+  static const Result<std::vector<std::string>> names = direction_names();
+  if (!names)
+    return tl::unexpected<Error>(names.error());
+  std::vector<Offer> offers;
+  for (const std::string& name : *names)
+    offers.push_back({name, std::nullopt});
+  offers.push_back({kOwnIdea, std::nullopt});
+  return offers;
+}
+
 } // namespace kernevo::propose

@@ -180,8 +180,7 @@ Result<std::optional<Proposal>> Playbook::propose(const ProposalRequest& request
   }
   if (!best)
     return std::optional<Proposal>();
-  return std::optional(
-      Proposal{best->move->source, best->move->title, best->move->genes, ProposalCost{}});
+  return std::optional(Proposal{best->move->source, best->move->title, best->move->genes, {}});
 }
 
 } // namespace kernevo::propose

@@ -1,0 +1,16 @@
+// What a proposer is told of the task and the GPU. Hidden shapes and the oracle are no part of it.
+#pragma once
+
+#include "kernevo/base/units.h"
+#include "kernevo/model/gpu.h"
+#include "kernevo/model/task.h"
+#include "kernevo/task/kernel_template.h"
+
+#include <optional>
+
+namespace kernevo::propose {
+
+// For the prompt "task".
+TemplateContext task_context(const Task& task, const Gpu& gpu, std::optional<Nanoseconds> roofline);
+
+} // namespace kernevo::propose
