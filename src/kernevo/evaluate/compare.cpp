@@ -27,7 +27,7 @@ Result<std::optional<WrongKernel>> find_fault(const Task& task, const Contender&
   KERNEVO_TRY(checked, check_kernel(task, *contender.kernel, check));
   if (checked.verdict.correct)
     return std::nullopt;
-  return WrongKernel{side, *checked.verdict.fault, checked.verdict.summary};
+  return WrongKernel{side, *checked.verdict.fault, checked.verdict.summary, checked.verdict};
 }
 
 Result<BenchResult> time(const Task& task, const Contender& contender,
@@ -171,7 +171,7 @@ Result<CompareResult> compare_kernels(const Task& task, const Contender& incumbe
   for (const Side side : {Side::incumbent, Side::candidate}) {
     KERNEVO_TRY(bench, time(task, side == Side::incumbent ? incumbent : candidate, options));
     if (bench.fault) {
-      result.wrong = WrongKernel{side, *bench.fault, bench.summary};
+      result.wrong = WrongKernel{side, *bench.fault, bench.summary, std::nullopt};
       return result;
     }
     (side == Side::incumbent ? result.incumbent : result.candidate) = std::move(bench);

@@ -44,6 +44,7 @@ struct WrongKernel {
   Side side = Side::incumbent;
   FaultKind fault = FaultKind::correctness_mismatch;
   std::string summary;
+  std::optional<Verdict> verdict; // of its check, when that is where it failed
 };
 
 struct CompareResult {

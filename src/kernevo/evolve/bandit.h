@@ -1,5 +1,5 @@
 // Which of the open arms promises most: what it brought so far, what the parent's bottlenecks say
-// of it, and how little it was tried.
+// of it, how little it was tried, and what its proposer brings for what it costs.
 #pragma once
 
 #include "kernevo/evolve/navigator.h"
@@ -12,6 +12,7 @@ struct ScoredArm {
   double prior = 0;  // from the parent's findings
   double reward = 0; // mean so far
   std::uint64_t tries = 0;
+  double worth = 1; // of the proposer: its gain per cost over the best proposer's
   const BottleneckFinding* finding = nullptr; // that asks for the direction; null when none does
 };
 

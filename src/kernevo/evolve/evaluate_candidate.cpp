@@ -54,6 +54,8 @@ private:
     e.outcome = outcome;
     e.fault = fault;
     e.summary = std::move(summary);
+    if (fault)
+      result_.diagnosis = Diagnosis{fault, Rung::parse, false, e.summary, {}};
     // What does not hold has no time.
     if (outcome != StepOutcome::quarantined) {
       e.objective.reset();
@@ -67,10 +69,13 @@ private:
     const bool interface = fault == FaultKind::syntax_error ||
                            fault == FaultKind::semantic_compile_error ||
                            fault == FaultKind::interface_contract_error;
-    return end(interface                                  ? StepOutcome::compile_failed
-               : fault == FaultKind::correctness_mismatch ? StepOutcome::wrong
-                                                          : StepOutcome::failed,
-               fault, where + judgement.summary);
+    end(interface                                  ? StepOutcome::compile_failed
+        : fault == FaultKind::correctness_mismatch ? StepOutcome::wrong
+                                                   : StepOutcome::failed,
+        fault, where + judgement.summary);
+    if (judgement.diagnosis)
+      result_.diagnosis = judgement.diagnosis;
+    return false;
   }
 
   Result<bool> build() {
@@ -117,9 +122,11 @@ private:
         summary = fmt::format("{}:{}: {}", d.place.file, d.place.line, d.message);
         break;
       }
-    return end(StepOutcome::compile_failed,
-               build.syntax_error ? FaultKind::syntax_error : FaultKind::semantic_compile_error,
-               std::move(summary));
+    end(StepOutcome::compile_failed,
+        build.syntax_error ? FaultKind::syntax_error : FaultKind::semantic_compile_error,
+        std::move(summary));
+    result_.diagnosis = diagnose(build, request_.source);
+    return false;
   }
 
   // What the virtual GPU cannot run is the candidate's loss, not the machine's trouble.
@@ -183,8 +190,14 @@ private:
     if (!tuned.best) {
       const auto told = std::find_if(tuned.trials.begin(), tuned.trials.end(),
                                      [](const search::Trial& t) { return !t.reason.empty(); });
-      return end(StepOutcome::failed, FaultKind::candidate_runtime_error,
-                 told == tuned.trials.end() ? "no parameters work" : told->reason);
+      if (told == tuned.trials.end())
+        return end(StepOutcome::failed, FaultKind::candidate_runtime_error, "no parameters work");
+      end(StepOutcome::failed, FaultKind::candidate_runtime_error, told->reason);
+      // The reason of a wrong one may name a hidden shape; its diagnosis does not.
+      KERNEVO_TRY(judgement, objective_->judge(points->values(told->configuration), false));
+      if (!judgement.right && judgement.diagnosis)
+        result_.diagnosis = judgement.diagnosis;
+      return false;
     }
     take(*tuned.best, points->values(tuned.best->configuration));
     return true;

@@ -32,6 +32,8 @@ struct EvaluationResult {
   // still does when it is told is for the caller to say.
   Evaluation evaluation;
   std::string profile; // JSON of the Bottleneck whose hash the evaluation has; empty when none
+  // Of a fault: what whoever repairs it may know.
+  std::optional<Diagnosis> diagnosis;
 };
 
 // Nothing when it was interrupted. Errors are trouble of the machine.

@@ -139,9 +139,12 @@ Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterVal
   KERNEVO_TRY(known, memo_.recall(name));
   if (known)
     return read_json(*known, "remembered check", [](const Json& json) {
-      Judgement judgement{json.at("right"), std::nullopt, json.at("summary")};
+      Judgement judgement{json.at("right"), std::nullopt, json.at("summary"), std::nullopt};
       if (const auto fault = get_optional<int>(json, "fault"))
         judgement.fault = static_cast<FaultKind>(*fault);
+      if (json.contains("diagnosis"))
+        if (auto diagnosis = diagnosis_from_json(json.at("diagnosis").dump()))
+          judgement.diagnosis = std::move(*diagnosis);
       return judgement;
     });
   CheckOptions options;
@@ -151,9 +154,13 @@ Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterVal
   // Two seeds: inputs that confirm a best are none the search has seen.
   options.seed = 2 * seed_ + (whole ? 2 : 1);
   KERNEVO_TRY(checked, check_kernel(context_.task, kernel_, options));
-  const Judgement judgement{checked.verdict.correct, checked.verdict.fault,
-                            checked.verdict.summary};
+  Judgement judgement{checked.verdict.correct, checked.verdict.fault, checked.verdict.summary,
+                      std::nullopt};
+  if (!judgement.right)
+    judgement.diagnosis = diagnose(checked.verdict, kernel_.source);
   Json json{{"right", judgement.right}, {"summary", judgement.summary}};
+  if (judgement.diagnosis)
+    json["diagnosis"] = Json::parse(to_json(*judgement.diagnosis));
   if (judgement.fault)
     json["fault"] = static_cast<int>(*judgement.fault);
   // What the machine may be to blame for is found out anew the next time.

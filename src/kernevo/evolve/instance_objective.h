@@ -6,7 +6,7 @@
 #include "kernevo/evolve/memo.h"
 #include "kernevo/evolve/run_context.h"
 #include "kernevo/kernel/kernel_file.h"
-#include "kernevo/model/verdict.h"
+#include "kernevo/model/diagnosis.h"
 #include "kernevo/tune/race.h"
 #include "kernevo/tune/tuning_objective.h"
 
@@ -29,6 +29,7 @@ public:
     bool right = false;
     std::optional<FaultKind> fault;
     std::string summary;
+    std::optional<Diagnosis> diagnosis; // when it is not right
   };
   // `whole`: hidden and real shapes, too, on inputs the search never saw.
   Result<Judgement> judge(const ParameterValues& values, bool whole);

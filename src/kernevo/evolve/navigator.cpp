@@ -105,11 +105,15 @@ private:
     return found;
   }
 
-  bool under_way(Step parent, const std::string& direction) const {
+  bool under_way(Step parent, const OpenArm& arm) const {
     return std::any_of(state_.pending.begin(), state_.pending.end(), [&](const auto& entry) {
-      return entry.second.parent == parent && entry.second.direction == direction &&
-             !entry.second.proposer.empty();
+      return entry.second.parent == parent && entry.second.direction == arm.direction &&
+             entry.second.proposer == arm.proposer;
     });
+  }
+
+  bool is_tabu(Step parent, const OpenArm& arm) const {
+    return state_.is_tabu(parent, tabu_name(arm.proposer, arm.direction));
   }
 
   bool tuning_under_way(Step candidate) const {
@@ -122,8 +126,7 @@ private:
   Result<std::vector<ScoredArm>> open_arms(const Member& parent) {
     KERNEVO_TRY(arms, view_.open_arms(parent));
     std::erase_if(arms, [&](const OpenArm& arm) {
-      return state_.is_tabu(parent.candidate.step, arm.direction) ||
-             under_way(parent.candidate.step, arm.direction);
+      return is_tabu(parent.candidate.step, arm) || under_way(parent.candidate.step, arm);
     });
     return score_arms(state_, parent, arms, random_.bits(0));
   }
@@ -133,8 +136,8 @@ private:
   Result<std::vector<ScoredArm>> tabu_arms(const Member& parent) {
     KERNEVO_TRY(arms, view_.open_arms(parent));
     std::erase_if(arms, [&](const OpenArm& arm) {
-      return !arm.moves || !state_.is_tabu(parent.candidate.step, arm.direction) ||
-             under_way(parent.candidate.step, arm.direction);
+      return !arm.moves || !is_tabu(parent.candidate.step, arm) ||
+             under_way(parent.candidate.step, arm);
     });
     return score_arms(state_, parent, arms, random_.bits(0));
   }
@@ -187,6 +190,8 @@ private:
     d.reasons.push_back({"arm.score", arm.score, std::nullopt});
     d.reasons.push_back({"arm.tries", static_cast<double>(arm.tries), std::nullopt});
     d.reasons.push_back({"arm.mean_reward", arm.reward, std::nullopt});
+    if (settings_.proposers.size() > 1 || settings_.llm.models.size() > 1)
+      d.reasons.push_back({"proposer.gain_per_cost", arm.worth, std::nullopt});
     return d;
   }
 
@@ -383,7 +388,7 @@ private:
     const Member& reference = *state_.find(0);
     KERNEVO_TRY(arms, view_.open_arms(reference));
     if (!arms.empty()) {
-      const ScoredArm arm{arms[random_.bits(1) % arms.size()], 0, 0, 0, 0, nullptr};
+      const ScoredArm arm{arms[random_.bits(1) % arms.size()], 0, 0, 0, 0, 1, nullptr};
       return Decision(follow(reference, arm, "best_of_n", "an independent try"));
     }
     // No feedback: parameters of any of them.

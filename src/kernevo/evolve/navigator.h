@@ -15,6 +15,7 @@ struct OpenArm {
   std::string proposer;
   std::string direction;
   std::optional<std::size_t> moves; // kernels it has left; absent: knows no end
+  double weight = 1;                // how much the proposer is favoured before anything is known
 
   bool operator==(const OpenArm&) const = default;
 };

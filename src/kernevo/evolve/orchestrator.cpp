@@ -1,18 +1,23 @@
 #include "kernevo/evolve/orchestrator.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/evolve/run_desk.h"
+#include "kernevo/evolve/step_work.h"
 #include "kernevo/tune/job_pool.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fmt/format.h>
 #include <future>
+#include <set>
 
 namespace kernevo::evolve {
 namespace {
 
 constexpr auto kPatience = std::chrono::milliseconds(100); // between two looks at the clock
 constexpr std::int64_t kSnapshotEvery = 1000;              // events
+constexpr unsigned kWaiting = 16; // threads that wait for models; more are not asked at once
 
 using Clock = std::chrono::steady_clock;
 
@@ -41,20 +46,15 @@ private:
   Memo* shared_;
 };
 
-// What a thread brings back of a step.
-struct StepResult {
-  std::optional<Candidate> candidate; // of a proposer that was asked there
-  std::string source;                 // of that candidate
-  EvaluationResult evaluated;
-  double seconds = 0;
-};
-
 class Orchestrator {
 public:
   Orchestrator(const RunContext& context, store::Journal& journal, Panel& panel,
                const OrchestratorOptions& options)
       : context_(context), journal_(journal), panel_(panel), options_(options),
-        memo_(journal, options.shared), start_(Clock::now()), pool_(options.jobs) {}
+        memo_(journal, options.shared), own_memo_(journal, nullptr), desk_(own_memo_, cancelled_),
+        start_(Clock::now()), slots_(options.jobs),
+        // Whoever waits for a model holds a thread, but no slot of the evaluations.
+        pool_(options.jobs + static_cast<unsigned>(panel.all_immediate() ? 0 : kWaiting)) {}
 
   ~Orchestrator() {
     cancelled_ = true;
@@ -65,7 +65,71 @@ public:
 
   Result<RunState> begin(const RunStarted& started) {
     KERNEVO_CHECK(record(started, {context_.task_text}));
+    KERNEVO_CHECK(book(options_.calls_before));
     return go_on();
+  }
+
+  // Goes on until a kernel from outside is wanted or the run is over, as if it had never paused.
+  Result<RunState> go_on_quietly() {
+    KERNEVO_TRY(state, fold_journal(journal_));
+    state_ = std::move(state);
+    if (state_.stopped && !can_go_on(state_))
+      return std::move(state_);
+    return go_on();
+  }
+
+  // A kernel from outside for a step that waits for one.
+  Result<Told> take(Step step, const propose::Proposal& proposal) {
+    KERNEVO_TRY(state, fold_journal(journal_));
+    state_ = std::move(state);
+    const auto found = state_.pending.find(step);
+    if (found == state_.pending.end())
+      return fail(ErrorCode::usage, fmt::format("step {} waits for no kernel", step), std::nullopt,
+                  "'kernevo ask' says which one does");
+    const Directive directive = found->second;
+    propose::Proposer* proposer = panel_.find(directive.proposer);
+    if (proposer == nullptr || !proposer->outside())
+      return fail(ErrorCode::usage, fmt::format("step {} is not yours to answer", step),
+                  std::nullopt, "'kernevo ask' says which one is");
+    EvaluationRequest request = evaluation_of(directive);
+    request.source = proposal.source;
+    request.interrupted = [this] { return interrupted(); };
+    const std::size_t spent = spent_on_attempts(step);
+    request.evaluations =
+        std::max<std::size_t>(1, request.evaluations - std::min(spent, request.evaluations));
+    const StepBench bench{context_, memo_, slots_};
+    auto result = work_on_step(bench, std::move(request), nullptr, {});
+    if (!result)
+      return fail(ErrorCode::infrastructure, "interrupted; nothing was recorded", std::nullopt,
+                  "tell it again");
+    if (result->evaluated.evaluation.outcome == StepOutcome::infrastructure)
+      return fail(ErrorCode::infrastructure, result->evaluated.evaluation.summary, std::nullopt,
+                  "nothing was recorded; tell it again");
+    Told told;
+    told.diagnosis = result->evaluated.diagnosis;
+    const std::size_t before = state_.pending_attempts[step].size();
+    if (can_be_mended(result->evaluated) && before < proposer->repairs()) {
+      KERNEVO_CHECK(
+          record(attempt_of(step, static_cast<std::uint32_t>(before), proposal,
+                            *result->evaluated.diagnosis, result->evaluated.evaluation.evaluations),
+                 {proposal.source}));
+      told.evaluation = result->evaluated.evaluation;
+      told.repairs_left = static_cast<std::uint32_t>(proposer->repairs() - before - 1);
+      told.open = true;
+    } else {
+      Candidate candidate = candidate_of(directive, proposal);
+      if (const Member* parent = state_.find(directive.parent.value_or(0)))
+        candidate.genes = parent->candidate.genes;
+      candidate.genes.push_back(fmt::format("{}:{}", directive.proposer, directive.direction));
+      KERNEVO_CHECK(record(candidate, {proposal.source}));
+      result->evaluated.evaluation.evaluations += spent;
+      KERNEVO_CHECK(tell(step, std::move(*result)));
+      KERNEVO_TRY(evaluation, journal_.evaluation(step));
+      told.evaluation = evaluation.value_or(Evaluation{});
+    }
+    KERNEVO_CHECK(journal_.put_snapshot({journal_.events(), to_json(state_)}));
+    told.state = std::move(state_);
+    return told;
   }
 
   Result<RunState> resume() {
@@ -75,16 +139,32 @@ public:
     if (!can_go_on(state_) && budget == state_.started.settings.budget)
       return std::move(state_);
     KERNEVO_CHECK(record(RunResumed{state_.next_step, budget}));
+    KERNEVO_CHECK(book(options_.calls_before));
     return go_on();
   }
 
 private:
   Result<RunState> go_on() {
+    std::set<std::pair<Step, std::string>> booked;
+    for (const auto& [step, calls] : state_.pending_calls)
+      for (const auto& [id, call] : calls)
+        booked.insert({step, id});
+    RunDesk::Spent spent;
+    for (const auto& [stage, spending] : state_.by_stage)
+      spent.usage += spending.usage;
+    spent.dollars = state_.dollars_known;
+    desk_.begin(state_.started.settings.budget, spent, std::move(booked));
     KERNEVO_CHECK(baseline());
     for (const auto& [step, directive] : std::map(state_.pending))
       if (!under_way_.contains(step))
         KERNEVO_CHECK(launch(directive));
     while (state_.baseline && !stop_wanted()) {
+      if (waits_for_outside()) {
+        if (under_way_.empty())
+          break;
+        KERNEVO_CHECK(tell_oldest());
+        continue;
+      }
       if (under_way_.size() >= state_.started.settings.ahead) {
         KERNEVO_CHECK(tell_oldest());
         continue;
@@ -94,6 +174,25 @@ private:
     }
     KERNEVO_CHECK(finish());
     return std::move(state_);
+  }
+
+  // Instances timed for kernels of a step that were not right.
+  std::size_t spent_on_attempts(Step step) const {
+    std::size_t sum = 0;
+    if (const auto found = state_.pending_attempts.find(step);
+        found != state_.pending_attempts.end())
+      for (const Attempt& attempt : found->second)
+        sum += attempt.evaluations;
+    return sum;
+  }
+
+  // A step whose kernel somebody outside writes.
+  bool waits_for_outside() {
+    for (const auto& [step, directive] : state_.pending)
+      if (const propose::Proposer* proposer = panel_.find(directive.proposer);
+          proposer != nullptr && proposer->outside())
+        return true;
+    return false;
   }
 
   // --- events
@@ -156,7 +255,7 @@ private:
     return tell_oldest();
   }
 
-  Result<void> launch(const Directive& directive) {
+  EvaluationRequest evaluation_of(const Directive& directive) {
     EvaluationRequest request;
     request.step = directive.step;
     request.candidate = directive.step;
@@ -170,6 +269,11 @@ private:
     request.known = [this, frontier = directive.frontier](const std::string& identity) {
       return journal_.find_identity(identity, frontier);
     };
+    return request;
+  }
+
+  Result<void> launch(const Directive& directive) {
+    EvaluationRequest request = evaluation_of(directive);
     if (directive.mode == SearchMode::tune) {
       const Member* member = state_.find(*directive.parent);
       request.candidate = *directive.parent;
@@ -196,8 +300,11 @@ private:
       return fail(ErrorCode::usage,
                   fmt::format("the run has a proposer '{}' that is not here", directive.proposer),
                   std::nullopt, "resume it with the same --proposer");
+    if (proposer->outside())
+      return {};
     KERNEVO_TRY(asked, panel_.request(state_, directive));
     if (!proposer->immediate()) {
+      asked.desk = &desk_;
       submit(request, proposer, std::move(asked));
       return {};
     }
@@ -214,37 +321,6 @@ private:
     return {};
   }
 
-  static Candidate candidate_of(const Directive& directive, const propose::Proposal& proposal) {
-    Candidate candidate;
-    candidate.step = directive.step;
-    candidate.source = sha256_hex(proposal.source);
-    for (const auto& parent : {directive.parent, directive.mate})
-      if (parent)
-        candidate.parents.push_back(*parent);
-    candidate.proposer = directive.proposer;
-    candidate.title = proposal.title;
-    candidate.genes = proposal.genes;
-    candidate.cost = proposal.cost;
-    return candidate;
-  }
-
-  static StepResult nothing_proposed(Step step) {
-    StepResult result;
-    result.evaluated.evaluation.step = step;
-    result.evaluated.evaluation.candidate = step;
-    result.evaluated.evaluation.outcome = StepOutcome::no_proposal;
-    result.evaluated.evaluation.summary = "the proposer has nothing for this";
-    return result;
-  }
-
-  // Of the machine: an outcome that is told and teaches nothing.
-  static StepResult trouble(Step step, const Error& error) {
-    StepResult result = nothing_proposed(step);
-    result.evaluated.evaluation.outcome = StepOutcome::infrastructure;
-    result.evaluated.evaluation.summary = format_error(error);
-    return result;
-  }
-
   void ready(Step step, StepResult result) {
     std::promise<std::optional<StepResult>> promise;
     under_way_[step] = promise.get_future();
@@ -259,43 +335,14 @@ private:
                   asked = std::move(asked)]() mutable {
       const Step step = request.step;
       try {
-        promise->set_value(work(std::move(request), proposer, asked));
+        const StepBench bench{context_, memo_, slots_};
+        promise->set_value(work_on_step(bench, std::move(request), proposer, asked));
       } catch (const std::exception& problem) { // a defect of ours: one step's loss, not the run's
         promise->set_value(trouble(step, {ErrorCode::infrastructure,
                                           std::string("internal error: ") + problem.what(),
                                           std::nullopt, "please report it"}));
       }
     });
-  }
-
-  // In a thread of the pool.
-  std::optional<StepResult> work(EvaluationRequest request, propose::Proposer* proposer,
-                                 const propose::ProposalRequest& asked) {
-    const auto began = Clock::now();
-    StepResult result = nothing_proposed(request.step);
-    const auto failed = [&](const Error& error) {
-      result.evaluated = trouble(request.step, error).evaluated;
-      result.seconds = seconds_since(began);
-      return result;
-    };
-    if (proposer != nullptr) {
-      auto proposal = proposer->propose(asked);
-      if (!proposal)
-        return failed(proposal.error());
-      if (!*proposal)
-        return result;
-      result.candidate = candidate_of(asked.directive, **proposal);
-      result.source = (*proposal)->source;
-      request.source = result.source;
-    }
-    auto evaluated = evaluate_candidate(context_, memo_, request);
-    if (!evaluated)
-      return cancelled_ ? std::nullopt : std::optional(failed(evaluated.error()));
-    if (!*evaluated)
-      return std::nullopt;
-    result.evaluated = std::move(**evaluated);
-    result.seconds = seconds_since(began);
-    return result;
   }
 
   // --- telling
@@ -314,9 +361,67 @@ private:
     under_way_.erase(oldest);
     if (!result)
       return {}; // interrupted
-    if (result->candidate)
+    if (result->halt) {
+      stop_ = halted(*result->halt);
+      return {};
+    }
+    KERNEVO_CHECK(book(desk_.take(step)));
+    for (std::size_t i = 0; i < result->attempts.size(); ++i)
+      if (!knows(result->attempts[i]))
+        KERNEVO_CHECK(record(result->attempts[i], result->attempts[i].source.empty()
+                                                      ? store::Blobs{}
+                                                      : store::Blobs{result->attempt_sources[i]}));
+    if (result->candidate) {
+      result->candidate->cost = cost_of(step);
       KERNEVO_CHECK(record(*result->candidate, {result->source}));
+    } else if (result->attempts.empty()) { // the candidate was told before a crash
+      result->evaluated.evaluation.evaluations += spent_on_attempts(step);
+    }
     return tell(step, std::move(*result));
+  }
+
+  // What was said before the run was stopped is not said again.
+  bool knows(const Attempt& attempt) const {
+    const auto found = state_.pending_attempts.find(attempt.step);
+    return found != state_.pending_attempts.end() &&
+           std::any_of(found->second.begin(), found->second.end(),
+                       [&](const Attempt& earlier) { return earlier.ordinal == attempt.ordinal; });
+  }
+
+  Result<void> book(const std::vector<ModelCall>& calls) {
+    for (const ModelCall& call : calls)
+      if (const auto found = state_.pending_calls.find(call.step);
+          found == state_.pending_calls.end() || !found->second.contains(call.id))
+        KERNEVO_CHECK(record(call, {}, call.seconds));
+    return {};
+  }
+
+  // Of all calls of a step, also those of before a stop.
+  ProposalCost cost_of(Step step) const {
+    ProposalCost cost;
+    if (const auto found = state_.pending_calls.find(step); found != state_.pending_calls.end())
+      for (const auto& [id, call] : found->second) {
+        cost.tokens += call.usage.total();
+        if (call.dollars)
+          cost.dollars = cost.dollars.value_or(0) + *call.dollars;
+      }
+    return cost;
+  }
+
+  RunStopped halted(const Error& error) {
+    const RunBudget& budget = state_.started.settings.budget;
+    const auto cap = desk_.refusal();
+    if (cap == StopReason::tokens && budget.tokens)
+      return {*cap, fmt::format("{} of {} tokens are spent, and the rest is too little for a call",
+                                state_.tokens, *budget.tokens)};
+    if (cap == StopReason::dollars && budget.dollars)
+      return {*cap, state_.dollars
+                        ? fmt::format("{:.4f} of {:.4f} dollars are spent, and the rest is too "
+                                      "little for a call",
+                                      state_.dollars_known, *budget.dollars)
+                        : "what a call costs is not known, so a cap in dollars cannot be held; "
+                          "give --price, or cap --tokens"};
+    return {StopReason::unavailable, format_error(error) + "; --resume goes on"};
   }
 
   Result<void> tell(Step step, StepResult result) {
@@ -354,14 +459,20 @@ private:
     const auto& limit = state_.started.settings.budget.seconds;
     if (interrupted())
       stop_ = by_user();
-    else if (!stop_ && limit && seconds_since(start_) >= *limit)
+    else if (!stop_ && limit && options_.seconds_before + seconds_since(start_) >= *limit)
       stop_ = RunStopped{StopReason::seconds, fmt::format("{:.0f} seconds are over", *limit)};
     return stop_.has_value();
   }
 
+  // By the user, a service that refuses or a cap: what is under way stays so.
+  bool stopped_midway() const {
+    return stop_ && (stop_->reason == StopReason::interrupted ||
+                     stop_->reason == StopReason::unavailable || desk_.refusal());
+  }
+
   Result<void> finish() {
     stopping_ = true;
-    while (!under_way_.empty() && !(stop_ && stop_->reason == StopReason::interrupted)) {
+    while (!under_way_.empty() && !stopped_midway()) {
       if (interrupted())
         stop_ = by_user();
       else
@@ -369,13 +480,14 @@ private:
     }
     // Steps under way when the user stops stay so in the journal: telling them now, and not when
     // the next step is due, would make the decisions after a resume others than without the stop.
-    // What their instances brought is remembered.
-    if (stop_ && stop_->reason == StopReason::interrupted) {
+    // What their instances and models brought is remembered; what the calls cost is booked now.
+    if (stopped_midway()) {
       cancelled_ = true;
       pool_.cancel();
       for (const auto& [step, result] : under_way_)
         result.wait();
       under_way_.clear();
+      KERNEVO_CHECK(book(desk_.take_all()));
     }
     if (stop_)
       KERNEVO_CHECK(record(*stop_));
@@ -387,13 +499,16 @@ private:
   Panel& panel_;
   const OrchestratorOptions& options_;
   RunMemo memo_;
+  RunMemo own_memo_; // replies of models are this run's alone
+  std::atomic<bool> cancelled_ = false;
+  RunDesk desk_;
   Clock::time_point start_;
   RunState state_;
   std::map<Step, std::future<std::optional<StepResult>>> under_way_;
-  std::atomic<bool> cancelled_ = false;
   bool stopping_ = false;
   std::optional<RunStopped> stop_;
-  tune::JobPool pool_; // last: its threads end before what they use
+  std::counting_semaphore<> slots_; // of evaluations
+  tune::JobPool pool_;              // last: its threads end before what they use
 };
 
 } // namespace
@@ -418,13 +533,25 @@ Result<RunState> fold_journal(store::Journal& journal) {
 bool can_go_on(const RunState& state) {
   return !state.stopped || state.stopped->reason == StopReason::interrupted ||
          state.stopped->reason == StopReason::seconds ||
-         state.stopped->reason == StopReason::trouble;
+         state.stopped->reason == StopReason::trouble ||
+         state.stopped->reason == StopReason::unavailable;
 }
 
 Result<RunState> start_run(const RunContext& context, const RunStarted& started,
                            store::Journal& journal, Panel& panel,
                            const OrchestratorOptions& options) {
   return Orchestrator(context, journal, panel, options).begin(started);
+}
+
+Result<RunState> go_on_until_asked(const RunContext& context, store::Journal& journal, Panel& panel,
+                                   const OrchestratorOptions& options) {
+  return Orchestrator(context, journal, panel, options).go_on_quietly();
+}
+
+Result<Told> tell_step(const RunContext& context, store::Journal& journal, Panel& panel,
+                       const OrchestratorOptions& options, Step step,
+                       const propose::Proposal& proposal) {
+  return Orchestrator(context, journal, panel, options).take(step, proposal);
 }
 
 Result<RunState> resume_run(const RunContext& context, store::Journal& journal, Panel& panel,

@@ -1,5 +1,6 @@
 #include "kernevo/evolve/panel.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace kernevo::evolve {
@@ -17,6 +18,11 @@ propose::Proposer* Panel::find(std::string_view name) {
   return nullptr;
 }
 
+bool Panel::all_immediate() const {
+  return std::all_of(proposers_.begin(), proposers_.end(),
+                     [](const auto& proposer) { return proposer->immediate(); });
+}
+
 Result<propose::Parent> Panel::parent_of(const Member& member) {
   const std::string& hash = member.candidate.source;
   auto found = sources_.find(hash);
@@ -26,7 +32,8 @@ Result<propose::Parent> Panel::parent_of(const Member& member) {
     KERNEVO_TRY(source, journal_.blob(hash));
     found = sources_.emplace(hash, source).first;
   }
-  return propose::Parent{member.candidate, found->second, member.parameters};
+  return propose::Parent{member.candidate, found->second,   member.parameters,
+                         member.objective, member.roofline, member.findings};
 }
 
 std::function<bool(const std::string&)> Panel::seen_before(Step step) {
@@ -61,7 +68,8 @@ NavigatorView Panel::view(const RunState& state) {
       KERNEVO_TRY(offers, proposer->offers(parent, seen_before(state.next_step), avoid));
       for (const propose::Offer& offer : offers)
         if (offer.moves.value_or(1) > 0)
-          arms.push_back({std::string(proposer->name()), offer.direction, offer.moves});
+          arms.push_back(
+              {std::string(proposer->name()), offer.direction, offer.moves, proposer->weight()});
     }
     return arms;
   };
@@ -87,6 +95,12 @@ Result<propose::ProposalRequest> Panel::request(const RunState& state, const Dir
   request.seen = seen_before(proposer == nullptr || proposer->immediate() ? directive.step
                                                                           : directive.frontier);
   request.avoid = avoid_patterns(state.genes);
+  request.baseline = state.baseline;
+  if (const Member* best = state.best())
+    request.best = best->objective;
+  for (const RecentStep& r : state.recent)
+    request.history.push_back({r.step, r.title, r.direction, r.outcome, r.speedup, r.fault});
+  request.lessons = state.lessons;
   const Member* parent = state.find(directive.parent.value_or(0));
   if (parent == nullptr)
     return fail(ErrorCode::input, fmt::format("step {} has no parent any more", directive.step));

@@ -22,6 +22,7 @@ public:
   NavigatorView view(const RunState& state);
 
   propose::Proposer* find(std::string_view name);
+  bool all_immediate() const;
   Result<propose::ProposalRequest> request(const RunState& state, const Directive& directive);
 
 private:

@@ -32,11 +32,18 @@ private:
       result_.differences.push_back(std::move(text));
   }
 
+  // Stops that the fold of the events does not explain.
+  static bool from_outside(const RunStopped& stopped) {
+    return stopped.reason == StopReason::seconds || stopped.reason == StopReason::interrupted ||
+           stopped.reason == StopReason::unavailable || stopped.reason == StopReason::tokens ||
+           stopped.reason == StopReason::dollars;
+  }
+
   // The clock and the user decide, too: what was under way was then told without a decision.
   static bool cut_short(const std::vector<RunEvent>& events, std::size_t from) {
     for (std::size_t i = from; i < events.size(); ++i) {
       if (const auto* stopped = std::get_if<RunStopped>(&events[i]))
-        return stopped->reason == StopReason::seconds || stopped->reason == StopReason::interrupted;
+        return from_outside(*stopped);
       if (std::holds_alternative<Directive>(events[i]))
         return false;
     }
@@ -45,7 +52,8 @@ private:
 
   Result<void> look_at(const std::vector<RunEvent>& events, std::size_t at) {
     const RunEvent& event = events[at];
-    if (!state_.baseline || std::holds_alternative<RunResumed>(event))
+    if (!state_.baseline || std::holds_alternative<RunResumed>(event) ||
+        std::holds_alternative<Attempt>(event) || std::holds_alternative<ModelCall>(event))
       return {};
     if (const auto* candidate = std::get_if<Candidate>(&event))
       return propose_again(*candidate);
@@ -61,8 +69,7 @@ private:
       return {};
     }
     if (const auto* stopped = std::get_if<RunStopped>(&event);
-        stopped != nullptr &&
-        (stopped->reason == StopReason::seconds || stopped->reason == StopReason::interrupted))
+        stopped != nullptr && from_outside(*stopped))
       return {};
     KERNEVO_TRY(decision, decide(state_, panel_.view(state_)));
     ++result_.decisions;

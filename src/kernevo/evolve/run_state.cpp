@@ -10,6 +10,8 @@ namespace {
 constexpr Step kTabuSteps = 12; // a direction may look different once much else has changed
 constexpr std::size_t kBestsKept = 4096;
 constexpr double kTuningGain = 0.01;
+constexpr std::size_t kRecentKept = 6;
+constexpr std::size_t kLessonsKept = 8;
 
 double log2_gain(Nanoseconds before, Nanoseconds after) {
   return std::log2(before.value / after.value);
@@ -36,11 +38,23 @@ public:
 
   void operator()(const Candidate& candidate) {
     state_.pending_candidates[candidate.step] = candidate;
-    state_.tokens += candidate.cost.tokens;
-    if (!candidate.cost.dollars && candidate.cost.tokens > 0)
+  }
+
+  void operator()(const Attempt& attempt) {
+    state_.pending_attempts[attempt.step].push_back(attempt);
+  }
+
+  void operator()(const ModelCall& call) {
+    if (state_.pending.contains(call.step))
+      state_.pending_calls[call.step][call.id] = call;
+    state_.tokens += call.usage.total();
+    state_.dollars_known += call.dollars.value_or(0);
+    if (!call.dollars && call.usage.total() > 0)
       state_.dollars.reset();
     else if (state_.dollars)
-      *state_.dollars += candidate.cost.dollars.value_or(0);
+      *state_.dollars += call.dollars.value_or(0);
+    state_.by_stage[call.stage].add(call);
+    state_.by_model[call.model].add(call);
   }
 
   void operator()(const Evaluation& e) {
@@ -51,8 +65,17 @@ public:
     if (const auto found = state_.pending_candidates.find(e.step);
         found != state_.pending_candidates.end())
       candidate = found->second;
+    const double cost = cost_of(e);
+    std::size_t timed = e.evaluations; // of the candidate itself
+    if (const auto found = state_.pending_attempts.find(e.step);
+        found != state_.pending_attempts.end())
+      for (const Attempt& attempt : found->second)
+        timed -= std::min(timed, attempt.evaluations);
+    mended(e);
     state_.pending.erase(e.step);
     state_.pending_candidates.erase(e.step);
+    state_.pending_attempts.erase(e.step);
+    state_.pending_calls.erase(e.step);
     state_.evaluations += e.evaluations;
     ++state_.outcomes[std::string(name_of(e.outcome))];
     state_.trouble_in_a_row =
@@ -67,11 +90,13 @@ public:
       state_.since_gain = 0;
     else if (e.outcome != StepOutcome::infrastructure)
       ++state_.since_gain;
-    teach(directive, candidate, e);
+    teach(directive, candidate, e, cost);
+    if (!directive.proposer.empty())
+      keep_for_authors(directive, candidate, e);
     if (directive.mode == SearchMode::tune)
       tuned(e);
     else if (candidate && is_right(e.outcome))
-      admit(directive, *candidate, e);
+      admit(directive, *candidate, e, timed);
     if (gained) {
       state_.incumbent = e.candidate;
       note_best(e);
@@ -84,7 +109,11 @@ public:
     state_.epoch_step = restarted.step;
     state_.epoch_evaluations = state_.evaluations;
     state_.epoch_proposals = 0;
+    state_.epoch_tokens = state_.tokens;
     state_.since_gain = 0;
+    state_.proposers.clear();
+    state_.recent.clear(); // fresh eyes
+    state_.lessons.clear();
     state_.tabu.clear();
     state_.arms.clear();
     state_.lessons_told = 0;
@@ -131,7 +160,7 @@ private:
     state_.baseline = e.objective;
     state_.baseline_shapes = e.shapes;
     state_.incumbent = 0;
-    admit(Directive{}, *candidate, e);
+    admit(Directive{}, *candidate, e, e.evaluations);
     for (std::uint32_t island = 1; island < state_.started.settings.islands; ++island)
       settle_in(island, state_.members.at(0).cell, 0);
     note_best(e);
@@ -161,12 +190,13 @@ private:
       found->second = step;
   }
 
-  void admit(const Directive& directive, const Candidate& candidate, const Evaluation& e) {
+  void admit(const Directive& directive, const Candidate& candidate, const Evaluation& e,
+             std::size_t timed) {
     Member member;
     member.candidate = candidate;
     member.island = directive.island;
     member.epoch = state_.epoch;
-    member.tuned = e.evaluations;
+    member.tuned = timed;
     member.tunable = e.tunable;
     member.exhausted = e.exhausted;
     measure(member, e);
@@ -226,12 +256,73 @@ private:
       settle_in(island, member.cell, step);
   }
 
+  // The share of the budget that a step took, of whatever it took most of.
+  double cost_of(const Evaluation& e) const {
+    const RunBudget& budget = state_.started.settings.budget;
+    double share = 0;
+    if (budget.evaluations)
+      share = static_cast<double>(e.evaluations) / static_cast<double>(*budget.evaluations);
+    if (budget.rounds)
+      share = std::max(share, 1 / static_cast<double>(*budget.rounds));
+    std::uint64_t tokens = 0;
+    double dollars = 0;
+    if (const auto found = state_.pending_calls.find(e.step); found != state_.pending_calls.end())
+      for (const auto& [id, call] : found->second) {
+        tokens += call.usage.total();
+        dollars += call.dollars.value_or(0);
+      }
+    if (budget.tokens)
+      share = std::max(share, static_cast<double>(tokens) / static_cast<double>(*budget.tokens));
+    if (budget.dollars)
+      share = std::max(share, dollars / *budget.dollars);
+    return share;
+  }
+
+  void mended(const Evaluation& e) {
+    const auto found = state_.pending_attempts.find(e.step);
+    if (found == state_.pending_attempts.end() || !is_right(e.outcome))
+      return;
+    ++state_.repaired;
+    for (const Attempt& attempt : found->second)
+      ++state_
+            .faults_mended[attempt.diagnosis.fault ? std::string(name_of(*attempt.diagnosis.fault))
+                                                   : "unreadable_reply"];
+  }
+
+  void keep_for_authors(const Directive& directive, const std::optional<Candidate>& candidate,
+                        const Evaluation& e) {
+    RecentStep recent{e.step,
+                      candidate ? candidate->title : std::string(),
+                      directive.direction,
+                      std::string(name_of(e.outcome)),
+                      std::nullopt,
+                      e.fault ? std::string(name_of(*e.fault)) : std::string()};
+    if (e.objective && state_.baseline)
+      recent.speedup = state_.baseline->value / e.objective->value;
+    state_.recent.push_back(std::move(recent));
+    if (state_.recent.size() > kRecentKept)
+      state_.recent.erase(state_.recent.begin());
+    if (!candidate)
+      return;
+    for (const std::string& lesson : candidate->lessons)
+      if (std::find(state_.lessons.begin(), state_.lessons.end(), lesson) == state_.lessons.end())
+        state_.lessons.push_back(lesson);
+    while (state_.lessons.size() > kLessonsKept)
+      state_.lessons.erase(state_.lessons.begin());
+  }
+
   // Credit goes to the candidate's own direction, by how much faster it is than the best before it;
   // being faster than its parent counts a little.
   void teach(const Directive& directive, const std::optional<Candidate>& candidate,
-             const Evaluation& e) {
+             const Evaluation& e, double cost) {
     if (directive.proposer.empty() || !directive.parent)
       return;
+    // Whatever came of it, it was paid for; but trouble of the machine is nobody's fault.
+    ProposerRecord& record = state_.proposers[directive.proposer];
+    if (e.outcome != StepOutcome::infrastructure) {
+      ++record.steps;
+      record.cost += cost;
+    }
     const bool nothing_came =
         e.outcome == StepOutcome::no_proposal || e.outcome == StepOutcome::duplicate;
     if (is_lesson(e.outcome)) {
@@ -247,6 +338,7 @@ private:
       Arm& arm = state_.arms[{directive.proposer, directive.direction}];
       ++arm.tries;
       arm.reward += std::min(reward, 1.0);
+      record.reward += std::min(reward, 1.0);
       ++state_.lessons_told;
     }
     // Faults of syntax and of the machine say nothing against the direction.
@@ -310,14 +402,28 @@ double RunState::speedup() const {
   return member == nullptr || !baseline ? 1 : baseline->value / member->objective.value;
 }
 
-bool RunState::is_tabu(Step parent, const std::string& direction) const {
-  const auto found = tabu.find({parent, direction});
+bool RunState::is_tabu(Step parent, const std::string& name) const {
+  const auto found = tabu.find({parent, name});
   return found != tabu.end() && found->second >= next_step;
 }
 
+std::string tabu_name(const std::string& proposer, const std::string& direction) {
+  return fmt::format("{} {}", proposer, direction);
+}
+
 std::string tabu_name(const Directive& directive) {
-  return directive.mate ? fmt::format("{} {}", directive.direction, *directive.mate)
-                        : directive.direction;
+  const std::string name = tabu_name(directive.proposer, directive.direction);
+  return directive.mate ? fmt::format("{} {}", name, *directive.mate) : name;
+}
+
+void Spending::add(const ModelCall& call) {
+  ++calls;
+  usage += call.usage;
+  seconds += call.seconds;
+  if (!call.dollars && call.usage.total() > 0)
+    dollars.reset();
+  else if (dollars)
+    *dollars += call.dollars.value_or(0);
 }
 
 Evaluation settle(const RunState& state, Evaluation evaluation,

@@ -42,6 +42,39 @@ struct Arm {
   bool operator==(const Arm&) const = default;
 };
 
+// What a proposer brought, and which share of the budget its steps took: the larger of what they
+// took of the evaluations, the tokens and the dollars.
+struct ProposerRecord {
+  std::uint64_t steps = 0;
+  double reward = 0;
+  double cost = 0;
+
+  bool operator==(const ProposerRecord&) const = default;
+};
+
+// The books: of a stage, of a model.
+struct Spending {
+  std::uint64_t calls = 0;
+  TokenUsage usage;
+  std::optional<double> dollars = 0; // absent once a cost was not known
+  double seconds = 0;
+
+  void add(const ModelCall& call);
+  bool operator==(const Spending&) const = default;
+};
+
+// A step that was told, for those who write the next kernels.
+struct RecentStep {
+  Step step = 0;
+  std::string title;
+  std::string direction;
+  std::string outcome;
+  std::optional<double> speedup;
+  std::string fault; // its kind; more might tell of hidden shapes
+
+  bool operator==(const RecentStep&) const = default;
+};
+
 using ArmKey = std::pair<std::string, std::string>; // proposer, direction
 
 struct BestPoint {
@@ -56,9 +89,11 @@ struct BestPoint {
 
 struct RunState {
   RunStarted started;
-  Step next_step = 0;                           // the next to be decided
-  std::map<Step, Directive> pending;            // decided, not told
-  std::map<Step, Candidate> pending_candidates; // proposed, not told
+  Step next_step = 0;                                             // the next to be decided
+  std::map<Step, Directive> pending;                              // decided, not told
+  std::map<Step, Candidate> pending_candidates;                   // proposed, not told
+  std::map<Step, std::vector<Attempt>> pending_attempts;          // not right, not told
+  std::map<Step, std::map<std::string, ModelCall>> pending_calls; // accounted for, not told
 
   std::optional<Nanoseconds> baseline;
   std::vector<ShapeResult> baseline_shapes;
@@ -67,8 +102,9 @@ struct RunState {
   std::map<std::pair<std::uint32_t, std::string>, Step> elites; // (island, cell) -> candidate
 
   std::map<ArmKey, Arm> arms;
-  std::uint64_t lessons_told = 0; // tries of all arms
-  // What need not be tried again from this parent, until that step.
+  std::uint64_t lessons_told = 0;                  // tries of all arms
+  std::map<std::string, ProposerRecord> proposers; // by name
+  // What need not be tried again from this parent by this proposer, until that step.
   std::map<std::pair<Step, std::string>, Step> tabu;
   std::set<std::string> tags_acted_on; // bottlenecks of a best that were met with a directive
   GeneLessons genes;
@@ -77,7 +113,14 @@ struct RunState {
   std::uint64_t evaluations = 0;
   std::uint64_t tokens = 0;
   std::optional<double> dollars = 0; // absent once a cost was not known
-  std::uint64_t since_gain = 0;      // steps told since the last gain
+  double dollars_known = 0;          // of the calls whose cost was known: what a cap counts
+  std::map<std::string, Spending> by_stage;
+  std::map<std::string, Spending> by_model;
+  std::vector<RecentStep> recent;                     // the last few, oldest first
+  std::vector<std::string> lessons;                   // of proposers, the last few
+  std::uint64_t repaired = 0;                         // steps that were right after a repair
+  std::map<std::string, std::uint64_t> faults_mended; // by kind
+  std::uint64_t since_gain = 0;                       // steps told since the last gain
   std::uint64_t trouble_in_a_row = 0;
   std::map<std::string, std::uint64_t> outcomes;
   std::vector<BestPoint> bests;
@@ -86,6 +129,7 @@ struct RunState {
   Step epoch_step = 1;                 // its first
   std::uint64_t epoch_evaluations = 0; // spent before it
   std::uint64_t epoch_proposals = 0;   // directives that asked for a kernel in it
+  std::uint64_t epoch_tokens = 0;      // spent before it
   Step last_migration = 0;
   std::optional<RunStopped> stopped;
 
@@ -96,14 +140,16 @@ struct RunState {
   const Member* best() const;
   const Member* find(Step candidate) const;
   double speedup() const; // of the best over the reference; 1 before there is one
-  bool is_tabu(Step parent, const std::string& direction) const;
+  // `name` as tabu_name makes it.
+  bool is_tabu(Step parent, const std::string& name) const;
 
   bool operator==(const RunState&) const = default;
 };
 
-// Under which name a failed try is tabu for its parent: its direction, and of a recombination the
-// mate as well.
+// Under which name a failed try is tabu for its parent: proposer and direction, and of a
+// recombination the mate as well. What one proposer failed at another may do well.
 std::string tabu_name(const Directive& directive);
+std::string tabu_name(const std::string& proposer, const std::string& direction);
 
 // What a result means in the run as it stands: whether it is still the best, whether it is known,
 // and whether every shape is as fast as it must be.

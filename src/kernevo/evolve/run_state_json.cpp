@@ -79,6 +79,75 @@ Json genes_to_json(const GeneLessons& genes) {
   return list;
 }
 
+Json spending_to_json(const std::map<std::string, Spending>& spending) {
+  Json list = Json::array();
+  for (const auto& [name, s] : spending)
+    list.push_back({name, s.calls, s.usage.prompt, s.usage.cached, s.usage.completion,
+                    s.usage.reasoning, s.usage.estimated,
+                    s.dollars ? Json(*s.dollars) : Json(nullptr), s.seconds});
+  return list;
+}
+
+std::map<std::string, Spending> spending_of(const Json& json) {
+  std::map<std::string, Spending> spending;
+  for (const Json& one : json) {
+    Spending s{one.at(1), {one.at(2), one.at(3), one.at(4), one.at(5), one.at(6)}, {}, one.at(8)};
+    s.dollars = one.at(7).is_null() ? std::nullopt : std::optional<double>(one.at(7));
+    spending[one.at(0).get<std::string>()] = s;
+  }
+  return spending;
+}
+
+void put_authors(Json& json, const RunState& s) {
+  json["pending_attempts"] = Json::array();
+  for (const auto& [step, attempts] : s.pending_attempts)
+    for (const Attempt& attempt : attempts)
+      json["pending_attempts"].push_back(nested(attempt));
+  json["pending_calls"] = Json::array();
+  for (const auto& [step, calls] : s.pending_calls)
+    for (const auto& [id, call] : calls)
+      json["pending_calls"].push_back(nested(call));
+  json["proposers"] = Json::array();
+  for (const auto& [name, record] : s.proposers)
+    json["proposers"].push_back({name, record.steps, record.reward, record.cost});
+  json["by_stage"] = spending_to_json(s.by_stage);
+  json["by_model"] = spending_to_json(s.by_model);
+  json["recent"] = Json::array();
+  for (const RecentStep& r : s.recent)
+    json["recent"].push_back({r.step, r.title, r.direction, r.outcome,
+                              r.speedup ? Json(*r.speedup) : Json(nullptr), r.fault});
+  json["lessons"] = s.lessons;
+  json["dollars_known"] = s.dollars_known;
+  json["repaired"] = s.repaired;
+  json["faults_mended"] = s.faults_mended;
+  json["epoch_tokens"] = s.epoch_tokens;
+}
+
+void get_authors(const Json& json, RunState& s) {
+  for (const Json& one : json.at("pending_attempts")) {
+    Attempt attempt = value_of(attempt_from_json(one.dump()));
+    s.pending_attempts[attempt.step].push_back(std::move(attempt));
+  }
+  for (const Json& one : json.at("pending_calls")) {
+    ModelCall call = value_of(model_call_from_json(one.dump()));
+    s.pending_calls[call.step][call.id] = std::move(call);
+  }
+  for (const Json& one : json.at("proposers"))
+    s.proposers[one.at(0).get<std::string>()] = {one.at(1), one.at(2), one.at(3)};
+  s.by_stage = spending_of(json.at("by_stage"));
+  s.by_model = spending_of(json.at("by_model"));
+  for (const Json& one : json.at("recent")) {
+    s.recent.push_back({one.at(0), one.at(1), one.at(2), one.at(3), std::nullopt, one.at(5)});
+    if (!one.at(4).is_null())
+      s.recent.back().speedup = one.at(4).get<double>();
+  }
+  s.lessons = json.at("lessons").get<std::vector<std::string>>();
+  s.dollars_known = json.at("dollars_known");
+  s.repaired = json.at("repaired");
+  s.faults_mended = json.at("faults_mended").get<std::map<std::string, std::uint64_t>>();
+  s.epoch_tokens = json.at("epoch_tokens");
+}
+
 GeneLessons genes_of(const Json& json) {
   GeneLessons genes;
   for (const Json& one : json) {
@@ -144,6 +213,7 @@ RunState state_of(const Json& json) {
   s.baseline_shapes = shapes_of(json.at("baseline_shapes"));
   s.incumbent = get_optional<Step>(json, "incumbent");
   get_archive(json, s);
+  get_authors(json, s);
   s.lessons_told = json.at("lessons_told");
   s.tags_acted_on = json.at("tags_acted_on").get<std::set<std::string>>();
   s.told = json.at("told");
@@ -181,6 +251,7 @@ std::string to_json(const RunState& s) {
   json["baseline_shapes"] = shapes_to_json(s.baseline_shapes);
   put_optional(json, "incumbent", s.incumbent);
   put_archive(json, s);
+  put_authors(json, s);
   json["lessons_told"] = s.lessons_told;
   json["tags_acted_on"] = s.tags_acted_on;
   json["told"] = s.told;

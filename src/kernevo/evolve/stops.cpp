@@ -17,7 +17,7 @@ std::optional<RunStopped> spent(const RunState& state) {
                       fmt::format("all {} evaluations are spent", *budget.evaluations)};
   if (budget.tokens && state.tokens >= *budget.tokens)
     return RunStopped{StopReason::tokens, fmt::format("all {} tokens are spent", *budget.tokens)};
-  if (budget.dollars && state.dollars && *state.dollars >= *budget.dollars)
+  if (budget.dollars && state.dollars_known >= *budget.dollars)
     return RunStopped{StopReason::dollars,
                       fmt::format("all {:.2f} dollars are spent", *budget.dollars)};
   return std::nullopt;
@@ -51,19 +51,27 @@ std::optional<RunStopped> find_stop(const RunState& state) {
 
 std::optional<Restarted> find_restart(const RunState& state) {
   const RunSettings& settings = state.started.settings;
-  const std::uint64_t here = state.evaluations - state.epoch_evaluations;
-  if (settings.search != SearchKind::evolve || settings.restart_after == 0 ||
-      here < settings.restart_after || state.epoch >= kRestarts ||
+  if (settings.search != SearchKind::evolve || state.epoch >= kRestarts ||
       state.speedup() >= settings.poor_speedup)
     return std::nullopt;
-  return Restarted{
-      state.next_step,
-      state.epoch + 1,
-      fmt::format("{} evaluations brought {:.2f} times the reference's speed; starting afresh",
-                  here, state.speedup()),
-      {{"speedup", state.speedup(), settings.poor_speedup},
-       {"evaluations_since_start", static_cast<double>(here),
-        static_cast<double>(settings.restart_after)}}};
+  struct Spent {
+    const char* what;
+    std::uint64_t here;
+    std::uint64_t enough; // 0: never
+  };
+  for (const Spent& spent :
+       {Spent{"evaluations", state.evaluations - state.epoch_evaluations, settings.restart_after},
+        Spent{"tokens", state.tokens - state.epoch_tokens, settings.restart_after_tokens}})
+    if (spent.enough > 0 && spent.here >= spent.enough)
+      return Restarted{
+          state.next_step,
+          state.epoch + 1,
+          fmt::format("{} {} brought {:.2f} times the reference's speed; starting afresh",
+                      spent.here, spent.what, state.speedup()),
+          {{"speedup", state.speedup(), settings.poor_speedup},
+           {fmt::format("{}_since_start", spent.what), static_cast<double>(spent.here),
+            static_cast<double>(spent.enough)}}};
+  return std::nullopt;
 }
 
 } // namespace kernevo::evolve

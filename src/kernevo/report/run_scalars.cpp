@@ -51,9 +51,10 @@ std::vector<Scalar> RunScalars::take(const RunEvent& event, const evolve::RunSta
     proposed_[candidate->step] = true;
     if (candidate->step > 0)
       ++created_;
-    tokens(*candidate, state);
   } else if (const auto* evaluation = std::get_if<Evaluation>(&event)) {
     told(*evaluation, state);
+  } else if (const auto* call = std::get_if<ModelCall>(&event)) {
+    tokens(*call, state);
   }
   return std::move(out_);
 }
@@ -146,16 +147,22 @@ void RunScalars::best(const Evaluation& e, const evolve::RunState& state) {
   }
 }
 
-void RunScalars::tokens(const Candidate& candidate, const evolve::RunState& state) {
-  if (candidate.cost.tokens == 0)
-    return;
-  const std::string group = "llm/tokens/default/" + tag_part(candidate.proposer);
-  std::uint64_t& sum = tokens_of_[candidate.proposer];
-  sum += candidate.cost.tokens;
-  put(group + "/total_tokens", static_cast<double>(candidate.cost.tokens));
-  put(group + "/cumulative_total_tokens", static_cast<double>(sum));
-  if (candidate.cost.dollars)
-    put("llm/dollars", *candidate.cost.dollars);
+// Of every call, by model as kernel-evo has it, and by stage.
+void RunScalars::tokens(const ModelCall& call, const evolve::RunState& state) {
+  const auto put_usage = [&](const std::string& group, const TokenUsage& usage,
+                             const std::string& prefix) {
+    put(group + prefix + "context_tokens", static_cast<double>(usage.prompt));
+    put(group + prefix + "generated_tokens", static_cast<double>(usage.completion));
+    put(group + prefix + "reasoning_tokens", static_cast<double>(usage.reasoning));
+    put(group + prefix + "total_tokens", static_cast<double>(usage.total()));
+  };
+  const std::string model = tag_part(call.model);
+  put_usage("llm/tokens/default/" + model + "/", call.usage, "");
+  put_usage("llm/tokens/default/" + model + "/", state.by_model.at(call.model).usage,
+            "cumulative_");
+  put_usage(fmt::format("llm/tokens/{}/{}/", tag_part(call.stage), model), call.usage, "");
+  if (call.dollars)
+    put("llm/dollars", *call.dollars);
   if (state.dollars)
     put("llm/cumulative_dollars", *state.dollars);
 }

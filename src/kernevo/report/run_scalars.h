@@ -21,7 +21,7 @@ private:
   void program(const Evaluation& evaluation, const evolve::RunState& state);
   void engine(const Evaluation& evaluation, const evolve::RunState& state);
   void best(const Evaluation& evaluation, const evolve::RunState& state);
-  void tokens(const Candidate& candidate, const evolve::RunState& state);
+  void tokens(const ModelCall& call, const evolve::RunState& state);
   void put(std::string tag, double value) { out_.push_back({std::move(tag), value}); }
 
   std::vector<Scalar> out_;
@@ -32,8 +32,7 @@ private:
   std::uint64_t added_ = 0;
   std::uint64_t rejected_validation_ = 0;
   std::uint64_t rejected_strategy_ = 0;
-  std::deque<double> latest_ns_;                   // of right candidates
-  std::map<std::string, std::uint64_t> tokens_of_; // by proposer
+  std::deque<double> latest_ns_; // of right candidates
 };
 
 } // namespace kernevo::report

@@ -216,37 +216,64 @@ Result<std::optional<Step>> Journal::find_identity(const std::string& identity, 
   return first_step(*query, identity, before);
 }
 
-Result<std::optional<RunEvent>> Journal::event_of_step(Step step, std::string_view kind) {
+Result<std::vector<RunEvent>> Journal::events_of_step(Step step, std::string_view kind) {
   const std::lock_guard lock(mutex_);
   KERNEVO_TRY(row, parts_->statement("SELECT number, body, checksum FROM events "
-                                     "WHERE step=? AND kind=?"));
+                                     "WHERE step=? AND kind=? ORDER BY number"));
   row->bind(1, static_cast<std::int64_t>(step)).bind(2, kind);
-  KERNEVO_TRY(found, row->step());
-  if (!found)
-    return std::nullopt;
-  const std::int64_t number = row->integer(0);
-  const std::string body = row->text(1);
-  const bool whole = row->integer(2) == checksum(kind, body);
+  std::vector<RunEvent> events;
+  for (;;) {
+    KERNEVO_TRY(found, row->step());
+    if (!found)
+      break;
+    const std::int64_t number = row->integer(0);
+    const std::string body = row->text(1);
+    auto event = row->integer(2) == checksum(kind, body)
+                     ? event_from_json(kind, body)
+                     : Result<RunEvent>(damaged(folder_ / kJournalFile, number, folder_));
+    if (!event) {
+      row->reset();
+      return tl::unexpected<Error>(event.error());
+    }
+    events.push_back(std::move(*event));
+  }
   row->reset();
-  if (!whole)
-    return damaged(folder_ / kJournalFile, number, folder_);
-  KERNEVO_TRY(event, event_from_json(kind, body));
-  return std::optional(std::move(event));
+  return events;
+}
+
+template <class Event>
+Result<std::optional<Event>> Journal::first_of_step(Step step, std::string_view kind) {
+  KERNEVO_TRY(events, events_of_step(step, kind));
+  return events.empty() ? std::nullopt : std::optional(std::get<Event>(std::move(events.front())));
+}
+
+template <class Event>
+Result<std::vector<Event>> Journal::all_of_step(Step step, std::string_view kind) {
+  KERNEVO_TRY(events, events_of_step(step, kind));
+  std::vector<Event> all;
+  for (RunEvent& event : events)
+    all.push_back(std::get<Event>(std::move(event)));
+  return all;
 }
 
 Result<std::optional<Evaluation>> Journal::evaluation(Step step) {
-  KERNEVO_TRY(event, event_of_step(step, "evaluation"));
-  return event ? std::optional(std::get<Evaluation>(*event)) : std::nullopt;
+  return first_of_step<Evaluation>(step, "evaluation");
 }
 
 Result<std::optional<Candidate>> Journal::candidate(Step step) {
-  KERNEVO_TRY(event, event_of_step(step, "candidate"));
-  return event ? std::optional(std::get<Candidate>(*event)) : std::nullopt;
+  return first_of_step<Candidate>(step, "candidate");
 }
 
 Result<std::optional<Directive>> Journal::directive(Step step) {
-  KERNEVO_TRY(event, event_of_step(step, "directive"));
-  return event ? std::optional(std::get<Directive>(*event)) : std::nullopt;
+  return first_of_step<Directive>(step, "directive");
+}
+
+Result<std::vector<Attempt>> Journal::attempts(Step step) {
+  return all_of_step<Attempt>(step, "attempt");
+}
+
+Result<std::vector<ModelCall>> Journal::calls(Step step) {
+  return all_of_step<ModelCall>(step, "model_call");
 }
 
 Result<std::optional<Journal::Snapshot>> Journal::snapshot() {

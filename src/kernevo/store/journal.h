@@ -81,6 +81,9 @@ public:
   Result<std::optional<Evaluation>> evaluation(Step step);
   Result<std::optional<Candidate>> candidate(Step step);
   Result<std::optional<Directive>> directive(Step step);
+  // What was not right before it was mended, and the models asked, in their order.
+  Result<std::vector<Attempt>> attempts(Step step);
+  Result<std::vector<ModelCall>> calls(Step step);
 
   // The latest stored fold of the events up to `number`, if there is one and it is whole.
   struct Snapshot {
@@ -104,7 +107,10 @@ public:
 private:
   struct Parts;
   Journal(std::filesystem::path folder, std::unique_ptr<Parts> parts);
-  Result<std::optional<RunEvent>> event_of_step(Step step, std::string_view kind);
+  Result<std::vector<RunEvent>> events_of_step(Step step, std::string_view kind);
+  template <class Event>
+  Result<std::optional<Event>> first_of_step(Step step, std::string_view kind);
+  template <class Event> Result<std::vector<Event>> all_of_step(Step step, std::string_view kind);
 
   std::filesystem::path folder_;
   std::unique_ptr<Parts> parts_;

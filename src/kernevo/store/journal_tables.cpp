@@ -45,6 +45,8 @@ std::string reference_of(const RunEvent& event) {
     return started->task;
   if (const auto* candidate = std::get_if<Candidate>(&event))
     return candidate->source;
+  if (const auto* attempt = std::get_if<Attempt>(&event))
+    return attempt->source;
   if (const auto* evaluation = std::get_if<Evaluation>(&event))
     return evaluation->profile;
   return {};

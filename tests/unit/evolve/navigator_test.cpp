@@ -129,7 +129,7 @@ TEST(Navigator, ADirectionThatFailedHasOtherKernelsStill) {
     for (const Step parent : {0, 1, 2})
       run.step(parent, "tile", StepOutcome::wrong);
     for (const Step parent : {0, 1, 2})
-      ASSERT_TRUE(run.state.is_tabu(parent, "tile"));
+      ASSERT_TRUE(run.state.is_tabu(parent, tabu_name("playbook", "tile")));
     one.open["tile"] = 5;
     EXPECT_EQ(directive_of(run.state, one).direction, "tile");
     // Who knows no end of kernels is not asked for ever.

@@ -144,8 +144,17 @@ private:
     if (c.genes.size() > 4)
       c.genes.clear();
     c.genes.push_back(fmt::format("g{}", pick(0, 9)));
+    if (pick(0, 20) == 0) {
+      ModelCall call;
+      call.step = c.step;
+      call.id = "code.0";
+      call.stage = "code";
+      call.usage.prompt = pick(1, 100);
+      call.dollars = part();
+      run.apply(call);
+    }
     if (pick(0, 20) == 0)
-      c.cost = {pick(1, 100), part()};
+      run.apply(Attempt{c.step, 0, "", "", {}, 0});
     run.apply(c);
   }
 

@@ -53,9 +53,10 @@ TEST(RunState, EveryOutcomeMeansWhatItShould) {
     EXPECT_EQ(state.arms.contains({"playbook", "vectorize"}), is_lesson(outcome));
     const bool tabu = outcome != StepOutcome::improved && outcome != StepOutcome::compile_failed &&
                       outcome != StepOutcome::infrastructure;
-    EXPECT_EQ(state.is_tabu(0, "vectorize"), tabu);
-    EXPECT_FALSE(state.is_tabu(0, "unroll"));
-    EXPECT_FALSE(state.is_tabu(step, "vectorize")) << "another parent is another matter";
+    EXPECT_EQ(state.is_tabu(0, tabu_name("playbook", "vectorize")), tabu);
+    EXPECT_FALSE(state.is_tabu(0, tabu_name("playbook", "unroll")));
+    EXPECT_FALSE(state.is_tabu(step, tabu_name("playbook", "vectorize")))
+        << "another parent is another matter";
   }
 }
 
@@ -64,7 +65,7 @@ TEST(RunState, TabuEnds) {
   run.baseline();
   run.step(0, "vectorize", StepOutcome::not_better, 1200);
   Step last = 0;
-  while (run.state.is_tabu(0, "vectorize") && last < 100)
+  while (run.state.is_tabu(0, tabu_name("playbook", "vectorize")) && last < 100)
     last = run.step(0, "other", StepOutcome::compile_failed);
   EXPECT_GT(last, 4U);
   EXPECT_LT(last, 20U);
@@ -182,18 +183,29 @@ TEST(RunState, AnUnknownPriceMakesTheSumUnknown) {
   Directive d;
   d.step = 1;
   run.apply(d);
-  Candidate c;
+  ModelCall c;
   c.step = 1;
-  c.cost = {1000, 0.25};
+  c.id = "code.0";
+  c.stage = "code";
+  c.model = "m";
+  c.usage = {900, 100, 100, 50, false};
+  c.dollars = 0.25;
   run.apply(c);
   EXPECT_EQ(run.state.tokens, 1000U);
   EXPECT_EQ(run.state.dollars, 0.25);
   d.step = c.step = 2;
-  c.cost = {10, std::nullopt};
+  c.usage = {6, 0, 4, 0, true};
+  c.dollars.reset();
   run.apply(d);
   run.apply(c);
   EXPECT_EQ(run.state.tokens, 1010U);
   EXPECT_FALSE(run.state.dollars);
+  const Spending& spending = run.state.by_stage.at("code");
+  EXPECT_EQ(spending.calls, 2U);
+  EXPECT_EQ(spending.usage.cached, 100U);
+  EXPECT_TRUE(spending.usage.estimated);
+  EXPECT_FALSE(spending.dollars);
+  EXPECT_EQ(run.state.by_model.at("m"), spending);
 }
 
 TEST(RunState, ARestartKeepsTheBestAndForgetsTheWay) {

@@ -58,9 +58,11 @@ TEST(Stops, EachBudgetStopsTheRun) {
   Directive d;
   d.step = 1;
   money.apply(d);
-  Candidate c;
+  ModelCall c;
   c.step = 1;
-  c.cost = {50, 1.0};
+  c.id = "code.0";
+  c.usage.prompt = 50;
+  c.dollars = 1.0;
   money.apply(c);
   EXPECT_EQ(stop_of(money), StopReason::dollars);
   d.step = c.step = 2;
@@ -140,6 +142,25 @@ TEST(Restart, AGoodStartIsNot) {
   for (int i = 0; i < 5; ++i)
     control.step(0, "a", StepOutcome::wrong);
   EXPECT_FALSE(find_restart(control.state)) << "controls never do";
+}
+
+TEST(Stops, APoorStartInTokensStartsAfresh) {
+  RunSettings settings;
+  settings.restart_after_tokens = 100;
+  MadeUpRun run(settings);
+  run.baseline(1000);
+  run.step(0, "a", StepOutcome::not_better, 1100);
+  EXPECT_FALSE(find_restart(run.state));
+  ModelCall call;
+  call.step = 1;
+  call.id = "code.0";
+  call.usage.prompt = 100;
+  run.apply(call);
+  const auto restart = find_restart(run.state);
+  ASSERT_TRUE(restart);
+  EXPECT_NE(restart->reason.find("100 tokens"), std::string::npos) << restart->reason;
+  run.apply(*restart);
+  EXPECT_FALSE(find_restart(run.state)) << "what was spent before counts no more";
 }
 
 } // namespace

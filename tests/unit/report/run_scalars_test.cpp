@@ -67,8 +67,14 @@ TEST(RunScalars, TokensOnlyWhereSomeWereSpent) {
   paid.candidate(0, StepOutcome::improved, 50.0, "", "", 1000);
   paid.candidate(0, StepOutcome::wrong, std::nullopt, "", "", 200);
   const auto last = last_of(paid);
-  EXPECT_EQ(last.at("llm/tokens/default/playbook/total_tokens"), 200);
-  EXPECT_EQ(last.at("llm/tokens/default/playbook/cumulative_total_tokens"), 1200);
+  const std::string group = "llm/tokens/default/vendor_model/";
+  EXPECT_EQ(last.at(group + "total_tokens"), 200);
+  EXPECT_EQ(last.at(group + "context_tokens"), 150);
+  EXPECT_EQ(last.at(group + "generated_tokens"), 50);
+  EXPECT_EQ(last.at(group + "reasoning_tokens"), 10);
+  EXPECT_EQ(last.at(group + "cumulative_total_tokens"), 1200);
+  EXPECT_EQ(last.at(group + "cumulative_context_tokens"), 900);
+  EXPECT_EQ(last.at("llm/tokens/code/vendor_model/total_tokens"), 200);
   EXPECT_FALSE(last.contains("llm/cumulative_dollars")); // not known
 }
 

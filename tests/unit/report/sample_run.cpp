@@ -135,6 +135,16 @@ Step SampleRun::candidate(Step parent, StepOutcome outcome, std::optional<double
   candidate.title = title.empty() ? fmt::format("Kernel {}.", step) : title;
   candidate.genes = {fmt::format("gene_{}", step % 3)};
   candidate.cost.tokens = tokens;
+  if (tokens > 0) {
+    ModelCall call;
+    call.step = step;
+    call.id = "code.0";
+    call.stage = "code";
+    call.model = "vendor/model";
+    call.usage = {tokens - tokens / 4, tokens / 10, tokens / 4, tokens / 20, false};
+    call.finish = "stop";
+    append(call);
+  }
   append(candidate, {text});
   append(made_up_evaluation(step, step, outcome, microseconds), {profile_text()}, 2.0);
   return step;
