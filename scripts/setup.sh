@@ -55,6 +55,20 @@ install_wheels() {
   printf '%s\n' "$stamp" >"$folder/.stamp"
 }
 
+# The client the tests of `kernevo mcp` speak to it with.
+install_agent_client() {
+  local folder=.deps/agent-venv stamp
+  stamp=$({ python3 --version; cat scripts/agent-wheels.txt; } | sha256sum | cut -d' ' -f1)
+  [ "$(cat "$folder/.stamp" 2>/dev/null || true)" != "$stamp" ] || return 0
+  say "installing an MCP client for the tests into $folder (about 50 MB)"
+  rm -rf "$folder"
+  mkdir -p .deps
+  python3 -m venv "$folder" || stop "python3 cannot make a virtual environment; install python3-venv"
+  "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r scripts/agent-wheels.txt ||
+    stop "pip could not install scripts/agent-wheels.txt; check the network"
+  printf '%s\n' "$stamp" >"$folder/.stamp"
+}
+
 if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
   [ $# -gt 0 ] || set -- build
   install_packages "$@"
@@ -71,3 +85,4 @@ if [ -n "${KERNEVO_CUDA:-}" ]; then
 else
   install_wheels
 fi
+install_agent_client

@@ -1,5 +1,6 @@
 // kernevo check TASK KERNEL: is it right?
 #include "kernevo/evaluate/check.h"
+#include "kernevo/cli/blind.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/kernel_options.h"
 #include "kernevo/kernel/kernel_file.h"
@@ -24,6 +25,14 @@ struct Options {
   CheckOptions check;
   double memory_gb = 8;
   std::string order;
+  bool blind = false;
+};
+
+// What is shown of a check: all of it, or what the kernel's author may know.
+struct Shown {
+  CheckResult result;
+  std::optional<std::size_t> hidden_cases;
+  std::optional<Diagnosis> diagnosis;
 };
 
 // "in-order", "shuffled" or "shuffled:SEED".
@@ -108,15 +117,19 @@ void print_further_errors(const std::vector<Diagnostic>& diagnostics) {
   }
 }
 
-void print_fault(const CheckResult& result) {
+void print_fault(const Shown& shown) {
+  const CheckResult& result = shown.result;
   const Verdict& verdict = result.verdict;
   fmt::print("{}  {}{} at {}\n", paint("WRONG", Tone::bad), name_of(*verdict.fault),
              verdict.finding ? fmt::format(" ({})", name_of(verdict.finding->kind)) : "",
              name_of(verdict.rung));
   fmt::print("  {}\n", verdict.summary);
-  if (verdict.rung == Rung::compile)
+  if (shown.diagnosis)
+    for (const std::string& detail : shown.diagnosis->details)
+      fmt::print("  {}\n", detail);
+  else if (verdict.rung == Rung::compile)
     print_further_errors(verdict.diagnostics);
-  if (verdict.failing_case)
+  if (verdict.failing_case && !shown.diagnosis)
     fmt::print("  repeat with --seed {}\n", result.seed);
 }
 
@@ -135,8 +148,9 @@ void print_output(const std::string& printed) {
     fmt::print("  ...\n");
 }
 
-void print_result(const Options& options, const CheckResult& result,
+void print_result(const Options& options, const Shown& shown,
                   const std::vector<std::string>& task_warnings) {
+  const CheckResult& result = shown.result;
   const Verdict& verdict = result.verdict;
   if (!options.common.quiet) {
     fmt::print("task     {}\nkernel   {}\ndevice   virtual {} (sm_{})\n", options.task,
@@ -158,16 +172,22 @@ void print_result(const Options& options, const CheckResult& result,
     fmt::print("{}  {} ({:.2f} s)\n", paint("CORRECT", Tone::good), verdict.summary,
                result.wall_seconds);
   else
-    print_fault(result);
+    print_fault(shown);
 }
 
-void print_json(const Options& options, const CheckResult& result,
+void print_json(const Options& options, const Shown& shown,
                 const std::vector<std::string>& task_warnings) {
+  const CheckResult& result = shown.result;
   Json json = Json::parse(to_json(result.verdict));
   json["task"] = options.task;
   json["kernel"] = options.kernel;
   json["device"] = "virtual:" + result.gpu.name;
-  json["seed"] = result.seed;
+  if (shown.hidden_cases)
+    json["hidden_cases"] = *shown.hidden_cases;
+  else
+    json["seed"] = result.seed;
+  if (shown.diagnosis)
+    json["diagnosis"] = Json::parse(to_json(*shown.diagnosis));
   json["parameters"] = result.parameters;
   Json build = Json::parse(to_json(result.build));
   build.erase("ptx");
@@ -183,6 +203,15 @@ void print_json(const Options& options, const CheckResult& result,
   json["task_warnings"] = task_warnings;
   json["wall_seconds"] = result.wall_seconds;
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+Shown shown_of(const Options& options, CheckResult result, const Task& task,
+               const KernelFile& kernel) {
+  if (!options.blind)
+    return {std::move(result), std::nullopt, std::nullopt};
+  BlindVerdict blind = blind_verdict(std::move(result.verdict), task, kernel.source);
+  result.verdict = std::move(blind.verdict);
+  return {std::move(result), blind.hidden_cases, std::move(blind.diagnosis)};
 }
 
 int run(Options& options) {
@@ -201,14 +230,15 @@ int run(Options& options) {
     return report_error(order.error(), options.common);
   options.check.order = *order;
   options.check.memory_bytes = static_cast<std::uint64_t>(options.memory_gb * 1e9);
-  const auto result = check_kernel(task->task, *kernel, options.check);
+  auto result = check_kernel(task->task, *kernel, options.check);
   if (!result)
     return report_error(result.error(), options.common);
+  const Shown shown = shown_of(options, std::move(*result), task->task, *kernel);
   if (options.common.json)
-    print_json(options, *result, task->warnings);
+    print_json(options, shown, task->warnings);
   else
-    print_result(options, *result, task->warnings);
-  return result->verdict.correct ? kYes : kNo;
+    print_result(options, shown, task->warnings);
+  return shown.result.verdict.correct ? kYes : kNo;
 }
 
 } // namespace
@@ -236,6 +266,7 @@ Command add_check(CLI::App& app) {
                       "Order of blocks, warps and atomics in every case: in-order, shuffled or "
                       "shuffled:SEED (default: only exact-integer cases are shuffled)");
   command->add_flag("--small-only", options->check.small_only, "Stop after the small shapes");
+  add_blind(*command, options->blind);
   add_common(*command, options->common);
   return {[options] { return run(*options); }};
 }

@@ -1,5 +1,6 @@
 #include "kernevo/cli/checked_bench.h"
 
+#include "kernevo/cli/blind.h"
 #include "kernevo/cli/kernel_options.h"
 #include "kernevo/evaluate/check.h"
 #include "kernevo/model/json_fields.h"
@@ -75,6 +76,7 @@ void add_checked_bench(CLI::App& command, CheckedBenchOptions& options) {
       ->capture_default_str()
       ->check(CLI::Range(0.1, 86400.0));
   command.add_flag("--unchecked", options.unchecked, "Do not check results first");
+  add_blind(command, options.blind);
   add_common(command, options.common);
 }
 
@@ -92,7 +94,10 @@ Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& opt
     check.small_only = true;
     KERNEVO_TRY(checked, check_kernel(task.task, kernel, check));
     if (!checked.verdict.correct) {
-      KERNEVO_CHECK(tell_fault(options, kernel, *checked.verdict.fault, checked.verdict.summary));
+      const std::string summary =
+          options.blind ? blind_verdict(checked.verdict, task.task, kernel.source).verdict.summary
+                        : checked.verdict.summary;
+      KERNEVO_CHECK(tell_fault(options, kernel, *checked.verdict.fault, summary));
       return std::nullopt;
     }
   }

@@ -20,6 +20,7 @@ struct CheckedBenchOptions {
   std::vector<std::string> parameters;
   BenchOptions bench;
   bool unchecked = false;
+  bool blind = false;
 };
 
 void add_checked_bench(CLI::App& command, CheckedBenchOptions& options);

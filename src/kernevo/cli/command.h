@@ -30,6 +30,7 @@ struct Command {
 
 void add_common(CLI::App& app, CommonOptions& options);
 
+Command add_ask(CLI::App& app);
 Command add_bench(CLI::App& app);
 Command add_bench_search(CLI::App& app);
 Command add_check(CLI::App& app);
@@ -40,6 +41,7 @@ Command add_evolve(CLI::App& app);
 Command add_extract(CLI::App& app);
 Command add_init(CLI::App& app);
 Command add_jit(CLI::App& app);
+Command add_mcp(CLI::App& app);
 Command add_playbook(CLI::App& app);
 Command add_profile(CLI::App& app);
 Command add_replay(CLI::App& app);
@@ -48,6 +50,7 @@ Command add_run(CLI::App& app);
 Command add_runs(CLI::App& app);
 Command add_sass(CLI::App& app);
 Command add_show(CLI::App& app);
+Command add_tell(CLI::App& app);
 Command add_tune(CLI::App& app);
 
 // Prints the error as one line on stderr (or as JSON on stdout) and returns its exit code.

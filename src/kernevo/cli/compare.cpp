@@ -1,6 +1,7 @@
 // kernevo compare TASK A B: which is faster, and is the difference real?
 #include "kernevo/evaluate/compare.h"
 #include "kernevo/base/text_diff.h"
+#include "kernevo/cli/blind.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/kernel_options.h"
 #include "kernevo/model/json.h"
@@ -26,6 +27,7 @@ struct Options {
   CompareOptions compare;
   bool all = false;
   bool no_diff = false;
+  bool blind = false;
 };
 
 Tone tone_of(Standing standing) {
@@ -228,7 +230,10 @@ void print_json(const Options& options, const CompareResult& result, const std::
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-int report_wrong(const Options& options, const WrongKernel& wrong) {
+int report_wrong(const Options& options, const Task& task, const KernelFile& kernel,
+                 WrongKernel wrong) {
+  if (options.blind && wrong.verdict)
+    wrong.summary = blind_verdict(*wrong.verdict, task, kernel.source).verdict.summary;
   const bool first = wrong.side == Side::incumbent;
   const std::string& file = first ? options.a : options.b;
   if (options.common.json)
@@ -260,7 +265,8 @@ Result<int> run(Options& options) {
   KERNEVO_TRY(result, compare_kernels(task.task, {&a, std::move(parameters_a)},
                                       {&b, std::move(parameters_b)}, options.compare));
   if (result.wrong)
-    return report_wrong(options, *result.wrong);
+    return report_wrong(options, task.task, result.wrong->side == Side::incumbent ? a : b,
+                        *result.wrong);
   const std::string diff =
       options.no_diff ? "" : unified_diff(a.source, b.source, options.a, options.b);
   if (options.common.json)
@@ -306,6 +312,7 @@ Command add_compare(CLI::App& app) {
   command->add_flag("--small-only", options->compare.small_only,
                     "Check results on small shapes only");
   command->add_flag("--all", options->all, "Every counter of every shape, not only what differs");
+  add_blind(*command, options->blind);
   command->add_flag("--no-diff", options->no_diff, "Leave out the difference of the sources");
   add_common(*command, options->common);
   return {[options] {

@@ -1,9 +1,12 @@
 // kernevo evolve TASK: a faster kernel, and the story of how.
-#include "kernevo/base/hash.h"
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/evolve_summary.h"
 #include "kernevo/cli/evolve_view.h"
+#include "kernevo/cli/llm_estimate.h"
+#include "kernevo/cli/llm_options.h"
+#include "kernevo/cli/new_run.h"
+#include "kernevo/cli/proposers.h"
 #include "kernevo/cli/run_parts.h"
 #include "kernevo/cli/stop_signals.h"
 #include "kernevo/evolve/orchestrator.h"
@@ -26,6 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kDefaultEvaluations = 300;
+constexpr std::uint64_t kDefaultTokens = 200'000; // of a run with models and no cap of its own
 // Options that say nothing about what a run decides.
 const std::set<std::string> kWhenResumed = {
     "TASK",    "--resume",      "--name",        "--out",    "--jobs",    "--json",   "-q",
@@ -40,10 +44,12 @@ struct Options {
   std::string search = "evolve";
   std::vector<std::string> proposers = {"playbook"};
   RunSettings settings;
+  LlmOptions llm;
   std::optional<double> target_us;
   unsigned jobs = 0;
   bool resume = false;
   bool tensorboard = false;
+  bool dry_run = false;
   std::string settled; // an option given that a resumed run has settled already
 };
 
@@ -87,6 +93,12 @@ Result<RunSettings> settings_of(const Options& options, const Task& task) {
   KERNEVO_CHECK(check_numbers(options));
   settings.search = *kind;
   settings.proposers = options.proposers;
+  KERNEVO_TRY(llm, llm_settings_of(options.llm));
+  settings.llm = std::move(llm);
+  KERNEVO_CHECK(settle_proposers(settings));
+  for (const std::string& name : settings.proposers)
+    if (name == "agent")
+      return wrong("an agent drives a run itself", "use 'kernevo ask TASK' and 'kernevo tell'");
   RunBudget& budget = settings.budget;
   if (!budget.rounds && task.budget.rounds)
     budget.rounds = static_cast<std::uint64_t>(*task.budget.rounds);
@@ -96,6 +108,12 @@ Result<RunSettings> settings_of(const Options& options, const Task& task) {
     budget.seconds = task.budget.seconds;
   if (!budget.rounds && !budget.evaluations && !budget.seconds)
     budget.evaluations = kDefaultEvaluations;
+  // Where nobody knows what a token costs, a cap in dollars alone may not hold.
+  const bool priced =
+      std::all_of(settings.llm.models.begin(), settings.llm.models.end(),
+                  [](const ModelSettings& model) { return model.price.has_value(); });
+  if (!settings.llm.models.empty() && !budget.tokens && !(budget.dollars && priced))
+    budget.tokens = kDefaultTokens;
   const std::optional<double> target = options.target_us ? options.target_us : task.target_us;
   if (target)
     settings.target_ns = *target * 1e3;
@@ -177,89 +195,51 @@ Result<int> resume(const Options& options, const std::string& which) {
   if (!evolve::can_go_on(run.state) && budget == run.state.started.settings.budget)
     return already_over(options, run);
   KERNEVO_TRY(context, context_of(run));
-  KERNEVO_TRY(proposers, make_proposers(run.state.started.settings.proposers, context));
+  RunSettings settings = run.state.started.settings;
+  KERNEVO_TRY(llm, resumed_llm_settings(settings.llm, options.llm));
+  settings.llm = llm;
+  std::vector<std::shared_ptr<llm::ChatClient>> clients;
+  KERNEVO_TRY(proposers,
+              make_proposers(settings, context, run.journal->folder() / kTraces, &clients));
+  KERNEVO_TRY(probed, probe_models(clients, [&signals] { return signals.requested(); }));
   evolve::Panel panel(std::move(proposers), *run.journal);
   KERNEVO_TRY(log, open_log(options, *run.journal, run.state.started.run));
   EvolveView view(options.common, context, run.journal->folder());
   view.begin(run.state.started, &run.state);
   evolve::OrchestratorOptions how = orchestration(options, signals, view, log.get());
   how.budget = budget;
+  how.calls_before = probed;
   KERNEVO_TRY(end, evolve::resume_run(context, *run.journal, panel, how));
   return conclude(end, *run.journal, view, log.get());
 }
-
-// Task files are often called task.yaml or task_fp16.yaml; their folder says more then.
-std::string run_name(const evolve::RunContext& context, const std::string& task_file) {
-  if (!context.task.name.starts_with("task"))
-    return context.task.name;
-  std::error_code ignored;
-  const std::string folder = fs::absolute(task_file, ignored).parent_path().filename().string();
-  return folder.empty() ? context.task.name : folder;
-}
-
-// Takes away what was made for a run that did not come to be: its files, and the folders that were
-// not there before.
-class FreshFolder {
-public:
-  explicit FreshFolder(const fs::path& folder) : folder_(folder) {
-    std::error_code ignored;
-    had_run_ = fs::exists(folder / store::kJournalFile, ignored);
-    for (fs::path path = fs::absolute(folder, ignored); !path.empty() && !fs::exists(path, ignored);
-         path = path.parent_path())
-      missing_.push_back(path);
-  }
-  FreshFolder(const FreshFolder&) = delete;
-  FreshFolder& operator=(const FreshFolder&) = delete;
-  ~FreshFolder() {
-    if (keep_ || had_run_)
-      return;
-    std::error_code ignored;
-    if (missing_.empty()) // the user's own folder
-      for (const char* file : {store::kJournalFile, store::kFreshFile, "lock"})
-        for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-          fs::remove(folder_ / (std::string(file) + suffix), ignored);
-    else
-      fs::remove_all(missing_.front(), ignored);
-    for (const fs::path& path : missing_)
-      fs::remove(path, ignored); // stays when somebody else put something there
-  }
-  void keep() { keep_ = true; }
-
-private:
-  fs::path folder_;
-  std::vector<fs::path> missing_; // innermost first
-  bool had_run_ = false;
-  bool keep_ = false;
-};
 
 Result<int> start(const Options& options) {
   const StopSignals signals;
   KERNEVO_TRY(context, evolve::make_run_context(options.task, options.gpu));
   KERNEVO_TRY(settings, settings_of(options, context.task));
-  KERNEVO_TRY(proposers, make_proposers(settings.proposers, context));
+  if (options.dry_run)
+    return print_estimate(settings, context, options.common);
   KERNEVO_CHECK(check_name(options.name));
-  const std::string name =
-      !options.name.empty() ? options.name : store::free_run_name(run_name(context, options.task));
+  const std::string name = !options.name.empty()
+                               ? options.name
+                               : store::free_run_name(run_name(context.task.name, options.task));
   const fs::path folder = options.out.empty() ? store::runs_folder() / name : fs::path(options.out);
   FreshFolder made(folder);
+  std::vector<std::shared_ptr<llm::ChatClient>> clients;
+  KERNEVO_TRY(proposers, make_proposers(settings, context, folder / kTraces, &clients));
+  KERNEVO_TRY(probed, probe_models(clients, [&signals] { return signals.requested(); }));
   KERNEVO_TRY(journal, store::Journal::create(folder));
   evolve::Panel panel(std::move(proposers), *journal);
-  RunStarted started{options.out.empty() ? name : folder.filename().string(),
-                     options.task,
-                     sha256_hex(context.task_text),
-                     context.task.name,
-                     context.task.operation,
-                     context.gpu.name,
-                     "modelled",
-                     KERNEVO_VERSION,
-                     context.identity,
-                     settings};
+  const RunStarted started = run_started(context, settings, options.task,
+                                         options.out.empty() ? name : folder.filename().string());
   EvolveView view(options.common, context, folder);
   view.begin(started, nullptr);
   const auto log = open_log(options, *journal, started.run);
+  evolve::OrchestratorOptions how =
+      orchestration(options, signals, view, log ? log->get() : nullptr);
+  how.calls_before = probed;
   auto end = !log ? tl::unexpected<Error>(log.error())
-                  : evolve::start_run(context, started, *journal, panel,
-                                      orchestration(options, signals, view, log->get()));
+                  : evolve::start_run(context, started, *journal, panel, how);
   if (!end) {
     // A run without a baseline is no run.
     const auto state = evolve::fold_journal(*journal);
@@ -298,7 +278,9 @@ Command add_evolve(CLI::App& app) {
                 "guided by what holds the best one back");
   command->add_option("TASK", options->task, "Task file (YAML); with --resume a run");
   command->add_option("--gpu,--device", options->gpu, "Named GPU instead of the task's target");
-  command->add_option("--proposer", options->proposers, "Who writes kernels: playbook")
+  command
+      ->add_option("--proposer", options->proposers,
+                   "Who writes kernels: playbook, llm, command:CMD; several with commas")
       ->delimiter(',')
       ->capture_default_str();
   command
@@ -360,6 +342,19 @@ Command add_evolve(CLI::App& app) {
                    "Start afresh after so many evaluations without a speed-up; 0: never")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--restart-after-tokens", settings.restart_after_tokens,
+                   "Start afresh after so many tokens without a speed-up; 0: never")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--command-seconds", settings.command_seconds,
+                   "How long a command:CMD may take for a kernel")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--dry-run", options->dry_run,
+                    "Say which calls of models a run would make and what they may cost; make none");
+  add_llm_options(*command, options->llm);
   command->add_option("--name", options->name, "Name of the run (default: the task's)");
   command->add_option("--out", options->out, "Folder of the run (default: kernevo-runs/NAME)");
   command->add_flag("--tensorboard", options->tensorboard,
@@ -368,8 +363,9 @@ Command add_evolve(CLI::App& app) {
   add_common(*command, options->common);
   return {[options, command] {
     for (const CLI::Option* option : command->get_options())
-      if (const std::string name = option->get_name();
-          option->count() > 0 && !kWhenResumed.contains(name))
+      if (const std::string name = option->get_name(); option->count() > 0 &&
+                                                       !kWhenResumed.contains(name) &&
+                                                       !kLlmOptionsWhenResumed.contains(name))
         options->settled = name;
     const auto code = run(*options);
     return code ? *code : report_error(code.error(), options->common);

@@ -37,6 +37,53 @@ void print_lessons(const RunState& state) {
                  describe(effect));
 }
 
+std::string dollars_text(const std::optional<double>& dollars) {
+  return dollars ? fmt::format("{:.4f} dollars", *dollars) : "cost unknown";
+}
+
+// What the models were asked for and what that took.
+void print_spending(const RunState& state) {
+  if (state.by_stage.empty())
+    return;
+  evolve::Spending sum;
+  std::string stages;
+  for (const auto& [stage, s] : state.by_stage) {
+    sum.calls += s.calls;
+    sum.usage += s.usage;
+    sum.seconds += s.seconds;
+    stages += fmt::format("{}{} {}", stages.empty() ? "" : ", ", s.calls, stage);
+  }
+  fmt::print("models   {} calls ({}): {} tokens, {} in ({} cached), {} out ({} reasoning){}, {}\n",
+             sum.calls, stages, sum.usage.total(), sum.usage.prompt, sum.usage.cached,
+             sum.usage.completion, sum.usage.reasoning,
+             sum.usage.estimated ? ", partly estimated" : "", dollars_text(state.dollars));
+  if (state.by_model.size() > 1)
+    for (const auto& [model, s] : state.by_model)
+      fmt::print("         {}: {} calls, {} tokens, {}\n", model, s.calls, s.usage.total(),
+                 dollars_text(s.dollars));
+  if (state.repaired > 0) {
+    std::string faults;
+    for (const auto& [fault, count] : state.faults_mended)
+      faults += fmt::format("{}{} {}", faults.empty() ? "" : ", ", count, fault);
+    fmt::print("mended   {} steps: {}\n", state.repaired, faults);
+  }
+}
+
+Json spending_json(const std::map<std::string, evolve::Spending>& spending) {
+  Json json = Json::object();
+  for (const auto& [name, s] : spending) {
+    json[name] = {{"calls", s.calls},
+                  {"prompt_tokens", s.usage.prompt},
+                  {"cached_tokens", s.usage.cached},
+                  {"completion_tokens", s.usage.completion},
+                  {"reasoning_tokens", s.usage.reasoning},
+                  {"estimated", s.usage.estimated},
+                  {"seconds", s.seconds}};
+    put_optional(json[name], "dollars", s.dollars);
+  }
+  return json;
+}
+
 } // namespace
 
 void print_run_summary(const RunState& state, store::Journal& journal,
@@ -74,6 +121,7 @@ void print_run_summary(const RunState& state, store::Journal& journal,
   }
   if (quiet)
     return;
+  print_spending(state);
   if (state.stopped)
     fmt::print("stopped  {} ({} steps, {} evaluations)\n", state.stopped->text, state.told,
                state.evaluations);
@@ -88,6 +136,10 @@ void print_run_summary_json(const RunState& state, const std::filesystem::path& 
             {"speedup", state.speedup()},       {"steps", state.told},
             {"evaluations", state.evaluations}, {"tokens", state.tokens}};
   put_optional(body, "dollars", state.dollars);
+  body["by_stage"] = spending_json(state.by_stage);
+  body["by_model"] = spending_json(state.by_model);
+  body["repaired"] = state.repaired;
+  body["faults_mended"] = state.faults_mended;
   put_optional(body, "baseline_ns",
                state.baseline ? std::optional(state.baseline->value) : std::nullopt);
   if (const Member* best = state.best()) {

@@ -23,7 +23,8 @@ std::string outcome_text(const Evaluation& e, const evolve::RunState& state) {
   case StepOutcome::not_better: return "not better";
   case StepOutcome::duplicate: return fmt::format("same as step {}", e.duplicate_of.value_or(0));
   case StepOutcome::guarded: return paint("guarded: ", Tone::warning) + e.summary;
-  case StepOutcome::no_proposal: return "nothing proposed";
+  case StepOutcome::no_proposal:
+    return e.summary.empty() ? "nothing proposed" : "nothing proposed: " + e.summary;
   default: return paint(std::string(name_of(e.outcome)), Tone::bad) + ": " + e.summary;
   }
 }
@@ -96,6 +97,11 @@ void EvolveView::begin(const RunStarted& started, const evolve::RunState* resume
              context_.gpu.compute_capability);
   fmt::print("search   {}, proposers {}, seed {}\n", name_of(started.settings.search),
              fmt::join(started.settings.proposers, ", "), started.settings.seed);
+  for (const ModelSettings& model : started.settings.llm.models)
+    fmt::print("model    {}{}\n", model.name,
+               started.settings.llm.replay.empty()
+                   ? fmt::format(" at {}", model.base_url)
+                   : fmt::format(", answers recorded in {}", started.settings.llm.replay));
   fmt::print("run      {}{}\n", folder_.string(),
              resumed == nullptr ? std::string()
                                 : fmt::format(", resumed at step {} after {} evaluations",
@@ -116,6 +122,10 @@ void EvolveView::line(const RunEvent& event, const evolve::RunProgress& progress
   } else if (const auto* d = std::get_if<Directive>(&event); d != nullptr && d->step > 0) {
     fmt::print("{:>5}  {:>9}  {}  [{}] {}\n", d->step, "", asked_text(*d), d->gate,
                cut(d->reason, 110));
+  } else if (const auto* a = std::get_if<Attempt>(&event)) {
+    fmt::print("{:>5}  {:>9}  {}: {}\n", a->step, "",
+               a->diagnosis.fault ? name_of(*a->diagnosis.fault) : "unreadable reply",
+               cut(a->diagnosis.summary, 110));
   } else if (const auto* r = std::get_if<Restarted>(&event)) {
     fmt::print("restart  {}\n", r->reason);
   }

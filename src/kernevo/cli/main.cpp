@@ -68,6 +68,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "kernevo " KERNEVO_VERSION);
   app.require_subcommand(1);
   std::map<std::string, Command> commands;
+  commands["ask"] = add_ask(app);
   commands["bench"] = add_bench(app);
   commands["bench-search"] = add_bench_search(app);
   commands["check"] = add_check(app);
@@ -78,6 +79,7 @@ int run(int argc, char** argv) {
   commands["extract"] = add_extract(app);
   commands["init"] = add_init(app);
   commands["jit"] = add_jit(app);
+  commands["mcp"] = add_mcp(app);
   commands["playbook"] = add_playbook(app);
   commands["profile"] = add_profile(app);
   commands["replay"] = add_replay(app);
@@ -86,6 +88,7 @@ int run(int argc, char** argv) {
   commands["runs"] = add_runs(app);
   commands["sass"] = add_sass(app);
   commands["show"] = add_show(app);
+  commands["tell"] = add_tell(app);
   commands["tune"] = add_tune(app);
   try {
     app.parse(argc, argv);

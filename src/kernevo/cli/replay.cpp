@@ -1,6 +1,7 @@
 // kernevo replay RUN: do the decisions follow from the journal?
 #include "kernevo/evolve/replay.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/proposers.h"
 #include "kernevo/cli/run_parts.h"
 #include "kernevo/model/json_fields.h"
 
@@ -19,7 +20,7 @@ struct Options {
 Result<int> run(const Options& options) {
   KERNEVO_TRY(stored, open_run(options.run, store::Journal::Access::read));
   KERNEVO_TRY(context, context_of(stored));
-  KERNEVO_TRY(proposers, make_proposers(stored.state.started.settings.proposers, context));
+  KERNEVO_TRY(proposers, make_known_proposers(stored.state.started.settings, context));
   evolve::Panel panel(std::move(proposers), *stored.journal);
   KERNEVO_TRY(result, evolve::replay_run(*stored.journal, panel));
   const bool same = result.differences.empty();

@@ -10,24 +10,6 @@
 
 namespace kernevo::cli {
 
-Result<std::vector<std::unique_ptr<propose::Proposer>>>
-make_proposers(const std::vector<std::string>& names, const evolve::RunContext& context) {
-  std::vector<std::unique_ptr<propose::Proposer>> proposers;
-  for (const std::string& name : names) {
-    if (name != "playbook")
-      return fail(
-          ErrorCode::usage,
-          fmt::format("there is no proposer '{}'{}", name, did_you_mean(name, {"playbook"})),
-          std::nullopt, "use playbook");
-    if (std::count(names.begin(), names.end(), name) > 1)
-      return fail(ErrorCode::usage, fmt::format("proposer '{}' is named twice", name), std::nullopt,
-                  "name each once");
-    KERNEVO_TRY(playbook, propose::Playbook::create(context.task, context.gpu));
-    proposers.push_back(std::move(playbook));
-  }
-  return proposers;
-}
-
 Result<StoredRun> open_run(const std::string& name_or_folder, store::Journal::Access access) {
   KERNEVO_TRY(folder, store::find_run(name_or_folder));
   KERNEVO_TRY(journal, store::Journal::open(folder, access));

@@ -10,8 +10,7 @@
 
 namespace kernevo::cli {
 
-Result<std::vector<std::unique_ptr<propose::Proposer>>>
-make_proposers(const std::vector<std::string>& names, const evolve::RunContext& context);
+inline constexpr const char* kTraces = "traces"; // in a run's folder: the calls of its models
 
 struct StoredRun {
   std::unique_ptr<store::Journal> journal;

@@ -1,5 +1,6 @@
 // kernevo tune TASK KERNEL: which parameters are best?
 #include "kernevo/base/files.h"
+#include "kernevo/cli/blind.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/stop_signals.h"
 #include "kernevo/cli/tune_replay.h"
@@ -37,6 +38,7 @@ struct Options {
   std::string import_cache;
   std::string write;
   bool force = false;
+  bool blind = false;
   std::string replay;
   std::uint64_t seeds = 20;
 };
@@ -177,7 +179,8 @@ Result<int> run_tuning(const Options& options) {
     KERNEVO_CHECK(write_file_atomically(options.write, text));
     names.written = options.write;
   }
-  const TuneSummary summary{names, subject, tuner, *result, objective.same_code(), spent.count()};
+  const TuneSummary summary{names,         subject,      tuner, *result, objective.same_code(),
+                            spent.count(), options.blind};
   if (options.common.json)
     print_tune_json(summary);
   else
@@ -251,6 +254,7 @@ Command add_tune(CLI::App& app) {
   command->add_option("--seeds", options->seeds, "Of --replay: repeat with so many seeds")
       ->capture_default_str()
       ->check(CLI::Range(1, 10000));
+  add_blind(*command, options->blind);
   add_common(*command, options->common);
   return {[options] {
     const auto code = run(*options);

@@ -46,6 +46,12 @@ struct Failures {
   std::string where;   // the configuration it is of
 };
 
+// Of a failure that may have shown on a hidden shape, only that it failed.
+bool may_say_why(const TuneSummary& summary, const Trial& trial) {
+  return !summary.blind || (trial.outcome != Outcome::wrong && trial.outcome != Outcome::run &&
+                            trial.outcome != Outcome::timeout);
+}
+
 std::map<Outcome, Failures> failures_of(const TuneSummary& summary) {
   std::map<Outcome, Failures> failures;
   for (const Trial& trial : summary.result.trials) {
@@ -53,7 +59,7 @@ std::map<Outcome, Failures> failures_of(const TuneSummary& summary) {
       continue;
     Failures& group = failures[trial.outcome];
     ++group.count;
-    if (group.example.empty() && !trial.reason.empty()) {
+    if (group.example.empty() && !trial.reason.empty() && may_say_why(summary, trial)) {
       group.example = trial.reason;
       group.where = summary.subject.space.text(trial.configuration);
     }
@@ -164,7 +170,8 @@ void print_tried(const TuneSummary& summary) {
   }
 }
 
-Json trial_json(const search::SearchSpace& space, const Trial& trial) {
+Json trial_json(const TuneSummary& summary, const Trial& trial) {
+  const search::SearchSpace& space = summary.subject.space;
   Json json{{"parameters", space.values(trial.configuration)},
             {"outcome", search::name_of(trial.outcome)}};
   if (trial.time)
@@ -177,7 +184,7 @@ Json trial_json(const search::SearchSpace& space, const Trial& trial) {
                                 {"low_ns", shape.low.value},
                                 {"high_ns", shape.high.value}});
   }
-  if (!trial.reason.empty())
+  if (!trial.reason.empty() && may_say_why(summary, trial))
     json["reason"] = trial.reason;
   return json;
 }
@@ -310,8 +317,8 @@ void print_tune_json(const TuneSummary& summary) {
             {"from_log", summary.result.from_log},
             {"same_code", summary.same_code},
             {"seconds", summary.seconds},
-            {"default", defaults == nullptr ? Json(nullptr) : trial_json(space, *defaults)},
-            {"best", best ? trial_json(space, *best) : Json(nullptr)},
+            {"default", defaults == nullptr ? Json(nullptr) : trial_json(summary, *defaults)},
+            {"best", best ? trial_json(summary, *best) : Json(nullptr)},
             {"failures", Json::array()}};
   if (best && defaults != nullptr && defaults->time)
     json["speedup"] = defaults->time->value / best->time->value;
@@ -320,7 +327,7 @@ void print_tune_json(const TuneSummary& summary) {
                                 {"count", group.count},
                                 {"example", group.example},
                                 {"parameters", group.where}});
-  if (!summary.names.log.empty())
+  if (!summary.names.log.empty() && !summary.blind) // it holds every reason
     json["log"] = summary.names.log;
   if (!summary.names.written.empty())
     json["written"] = summary.names.written;

@@ -16,6 +16,8 @@ struct Chain {
   std::optional<Candidate> candidate;
   std::optional<Evaluation> evaluation;
   std::optional<Bottleneck> profile; // of the parent, as the decision saw it
+  std::vector<Attempt> attempts;
+  std::vector<ModelCall> calls;
 };
 
 Result<Chain> read_chain(StoredRun& run, Step step) {
@@ -24,7 +26,11 @@ Result<Chain> read_chain(StoredRun& run, Step step) {
     return fail(ErrorCode::usage, fmt::format("the run has no step {}", step), std::nullopt,
                 fmt::format("its steps are 0 to {}",
                             run.state.next_step == 0 ? 0 : run.state.next_step - 1));
-  Chain chain{*directive, std::nullopt, std::nullopt, std::nullopt};
+  Chain chain{*directive, std::nullopt, std::nullopt, std::nullopt, {}, {}};
+  KERNEVO_TRY(attempts, run.journal->attempts(step));
+  chain.attempts = std::move(attempts);
+  KERNEVO_TRY(calls, run.journal->calls(step));
+  chain.calls = std::move(calls);
   KERNEVO_TRY(candidate, run.journal->candidate(step));
   chain.candidate = std::move(candidate);
   KERNEVO_TRY(evaluation, run.journal->evaluation(step));
@@ -69,6 +75,24 @@ void print_reasons(const Directive& directive) {
   }
 }
 
+std::string tokens_text(const TokenUsage& usage) {
+  return fmt::format("{} tokens in ({} cached), {} out ({} reasoning){}", usage.prompt,
+                     usage.cached, usage.completion, usage.reasoning,
+                     usage.estimated ? ", partly estimated" : "");
+}
+
+void print_asking(const Chain& chain) {
+  for (const ModelCall& call : chain.calls)
+    fmt::print("asked     {} {}: {}, {}, {:.1f} s, {}\n", call.model, call.id,
+               tokens_text(call.usage),
+               call.dollars ? fmt::format("{:.5f} dollars", *call.dollars) : "cost unknown",
+               call.seconds, call.finish);
+  for (const Attempt& attempt : chain.attempts)
+    fmt::print("mended    attempt {}: {}: {}\n", attempt.ordinal + 1,
+               attempt.diagnosis.fault ? name_of(*attempt.diagnosis.fault) : "unreadable reply",
+               attempt.diagnosis.summary);
+}
+
 void print_outcome(const Chain& chain) {
   if (chain.candidate)
     fmt::print("proposed  {}{}\n", chain.candidate->title,
@@ -108,6 +132,7 @@ void print_text(const Chain& chain) {
   print_rule(chain);
   fmt::print("decided   by {}: {}\n", d.gate, d.reason);
   print_reasons(d);
+  print_asking(chain);
   print_outcome(chain);
 }
 
@@ -131,6 +156,12 @@ Json to_json(const Chain& chain) {
       chain.candidate ? Json::parse(kernevo::to_json(*chain.candidate)) : Json(nullptr);
   json["evaluation"] =
       chain.evaluation ? Json::parse(kernevo::to_json(*chain.evaluation)) : Json(nullptr);
+  json["attempts"] = Json::array();
+  for (const Attempt& attempt : chain.attempts)
+    json["attempts"].push_back(Json::parse(kernevo::to_json(attempt)));
+  json["calls"] = Json::array();
+  for (const ModelCall& call : chain.calls)
+    json["calls"].push_back(Json::parse(kernevo::to_json(call)));
   json["profile"] = chain.profile ? Json::parse(kernevo::to_json(*chain.profile)) : Json(nullptr);
   return json;
 }
