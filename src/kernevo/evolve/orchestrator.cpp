@@ -2,6 +2,7 @@
 
 #include "kernevo/base/hash.h"
 #include "kernevo/evolve/run_desk.h"
+#include "kernevo/evolve/run_memo.h"
 #include "kernevo/evolve/step_work.h"
 #include "kernevo/tune/job_pool.h"
 
@@ -24,27 +25,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-// The journal's memory, and one shared with other runs behind it.
-class RunMemo : public Memo {
-public:
-  RunMemo(store::Journal& journal, Memo* shared) : journal_(journal), shared_(shared) {}
-
-  Result<std::optional<std::string>> recall(const std::string& key) override {
-    KERNEVO_TRY(own, journal_.recall(key));
-    if (own || shared_ == nullptr)
-      return std::move(own);
-    return shared_->recall(key);
-  }
-  Result<void> remember(const std::string& key, std::string_view body) override {
-    KERNEVO_CHECK(journal_.remember(key, body));
-    return shared_ == nullptr ? Result<void>() : shared_->remember(key, body);
-  }
-
-private:
-  store::Journal& journal_;
-  Memo* shared_;
-};
 
 class Orchestrator {
 public:
@@ -362,6 +342,7 @@ private:
     if (!result)
       return {}; // interrupted
     if (result->halt) {
+      KERNEVO_CHECK(book(desk_.take(step))); // what was spent is part of what is said
       stop_ = halted(*result->halt);
       return {};
     }
@@ -512,30 +493,6 @@ private:
 };
 
 } // namespace
-
-Result<RunState> fold_journal(store::Journal& journal) {
-  RunState state;
-  std::int64_t from = 1;
-  KERNEVO_TRY(snapshot, journal.snapshot());
-  // One that another version wrote may not be read; the events say the same.
-  if (snapshot)
-    if (auto stored = run_state_from_json(snapshot->body)) {
-      state = std::move(*stored);
-      from = snapshot->number + 1;
-    }
-  KERNEVO_CHECK(journal.read(from, [&](const store::StoredEvent& stored) {
-    state.apply(stored.event);
-    return true;
-  }));
-  return state;
-}
-
-bool can_go_on(const RunState& state) {
-  return !state.stopped || state.stopped->reason == StopReason::interrupted ||
-         state.stopped->reason == StopReason::seconds ||
-         state.stopped->reason == StopReason::trouble ||
-         state.stopped->reason == StopReason::unavailable;
-}
 
 Result<RunState> start_run(const RunContext& context, const RunStarted& started,
                            store::Journal& journal, Panel& panel,

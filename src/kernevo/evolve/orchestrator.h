@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/evolve/evaluate_candidate.h"
+#include "kernevo/evolve/fold_journal.h"
 #include "kernevo/evolve/panel.h"
 
 namespace kernevo::evolve {
@@ -23,12 +24,6 @@ struct OrchestratorOptions {
   // After every event, and now and then between them (with none).
   std::function<void(const RunEvent*, const RunProgress&)> observer;
 };
-
-// The fold of a journal: the latest snapshot and the events after it.
-Result<RunState> fold_journal(store::Journal& journal);
-
-// Whether a run that stopped, if it did, may be resumed.
-bool can_go_on(const RunState& state);
 
 // A new run: its first event and its baseline. An error when the reference itself is wrong.
 // The run goes on until a stop; the state is returned as it then is.

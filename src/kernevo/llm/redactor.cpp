@@ -1,5 +1,7 @@
 #include "kernevo/llm/redactor.h"
 
+#include "kernevo/base/one_line.h"
+
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -102,23 +104,7 @@ std::string Redactor::redact(std::string_view raw) const {
 }
 
 std::string Redactor::one_line(std::string_view raw) const {
-  std::string line;
-  for (const char c : redact(raw)) {
-    const bool blank = static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
-    if (!blank)
-      line += c;
-    else if (!line.empty() && line.back() != ' ')
-      line += ' ';
-  }
-  while (line.ends_with(' '))
-    line.pop_back();
-  if (line.size() > kLongestLine) {
-    std::size_t end = kLongestLine;
-    while (end > 0 && (line[end] & '\xC0') == '\x80') // not inside a character of UTF-8
-      --end;
-    line = line.substr(0, end) + "...";
-  }
-  return line;
+  return kernevo::one_line(redact(raw), kLongestLine);
 }
 
 } // namespace kernevo::llm

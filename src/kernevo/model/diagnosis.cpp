@@ -1,5 +1,7 @@
 #include "kernevo/model/diagnosis.h"
 
+#include "kernevo/base/one_line.h"
+
 #include "kernevo/base/identifier.h"
 #include "kernevo/model/json_fields.h"
 
@@ -63,22 +65,8 @@ std::string_view in_words(FindingKind kind) {
   return "a fault";
 }
 
-// On one line, and not endless.
-std::string one_line(std::string_view text, std::size_t limit = kMessageShown) {
-  const bool cut = text.size() > limit;
-  while (cut && limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0U) == 0x80U)
-    --limit; // not inside a character
-  std::string line;
-  for (const char c : text.substr(0, limit)) {
-    const bool blank = static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
-    if (!blank)
-      line += c;
-    else if (!line.empty() && line.back() != ' ')
-      line += ' ';
-  }
-  while (line.ends_with(' '))
-    line.pop_back();
-  return cut ? line + "..." : line;
+std::string shown(std::string_view text, std::size_t limit = kMessageShown) {
+  return one_line(text, limit);
 }
 
 class Lines {
@@ -96,7 +84,7 @@ public:
         return "";
       rest.remove_prefix(end + 1);
     }
-    const std::string text = one_line(rest.substr(0, rest.find('\n')), kLineShown);
+    const std::string text = shown(rest.substr(0, rest.find('\n')), kLineShown);
     return text.empty() ? "" : fmt::format("  {} | {}", line, text);
   }
 
@@ -134,7 +122,7 @@ std::string compiler_errors(const std::vector<Diagnostic>& diagnostics, const Li
     if (entry.severity != Diagnostic::Severity::error)
       continue;
     const std::string text =
-        Lines::prefix(entry.place.file, entry.place.line) + one_line(entry.message);
+        Lines::prefix(entry.place.file, entry.place.line) + shown(entry.message);
     if (errors++ == 0)
       first = text;
     if (errors > kErrorsShown)
@@ -148,7 +136,7 @@ std::string compiler_errors(const std::vector<Diagnostic>& diagnostics, const Li
 }
 
 std::string case_text(const CheckedCase& failing) {
-  return fmt::format("shape {}, {} inputs", one_line(failing.case_id, 60), failing.distribution);
+  return fmt::format("shape {}, {} inputs", shown(failing.case_id, 60), failing.distribution);
 }
 
 // Without a case on record a fault while shapes were run is one of a shape that may be hidden: such
@@ -185,7 +173,7 @@ void diagnose_shown(const Verdict& verdict, const Lines& lines, Diagnosis& diagn
   const std::string where =
       verdict.failing_case ? fmt::format(" ({})", case_text(*verdict.failing_case)) : "";
   if (const auto& finding = verdict.finding) {
-    diagnosis.summary = one_line(finding->message) + where;
+    diagnosis.summary = shown(finding->message) + where;
     put(diagnosis.details, lines.quote(finding->source_file, finding->source_line));
     if (finding->has_thread)
       diagnosis.details.push_back(fmt::format("block ({}), thread ({})",
@@ -193,7 +181,7 @@ void diagnose_shown(const Verdict& verdict, const Lines& lines, Diagnosis& diagn
                                               fmt::join(finding->thread, ", ")));
     if (!finding->buffer.empty())
       diagnosis.details.push_back(
-          fmt::format("{} bytes of {}", finding->size, one_line(finding->buffer, kLineShown)));
+          fmt::format("{} bytes of {}", finding->size, shown(finding->buffer, kLineShown)));
     return;
   }
   if (const auto& wrong = verdict.mismatch) {
@@ -205,7 +193,7 @@ void diagnose_shown(const Verdict& verdict, const Lines& lines, Diagnosis& diagn
     return;
   }
   const std::string first = compiler_errors(verdict.diagnostics, lines, diagnosis.details);
-  diagnosis.summary = first.empty() ? one_line(verdict.summary) : first;
+  diagnosis.summary = first.empty() ? shown(verdict.summary) : first;
 }
 
 template <class Enum> Enum named(const Json& json, Enum last) {

@@ -2,11 +2,11 @@
 // kernels come from outside (an agent that asks and tells), or are in the journal already.
 #pragma once
 
-#include "kernevo/propose/proposer.h"
+#include "kernevo/propose/free_proposer.h"
 
 namespace kernevo::propose {
 
-class AbsentProposer : public Proposer {
+class AbsentProposer : public FreeProposer {
 public:
   struct Traits {
     double weight = 1;
@@ -16,16 +16,12 @@ public:
   AbsentProposer(std::string name, Traits traits) : name_(std::move(name)), traits_(traits) {}
 
   std::string_view name() const override { return name_; }
-  bool immediate() const override { return false; }
   double weight() const override { return traits_.weight; }
   std::uint32_t repairs() const override { return traits_.repairs; }
   bool outside() const override { return traits_.outside; }
-  Result<std::vector<Offer>> offers(const Parent& parent,
-                                    const std::function<bool(const std::string&)>& seen,
-                                    const std::set<std::string>& avoid) override;
-  Result<bool> can_recombine(const Parent& parent, const Parent& mate,
-                             const std::function<bool(const std::string&)>& seen) override;
-  Result<std::optional<Proposal>> propose(const ProposalRequest& request) override;
+  Result<std::optional<Proposal>> propose(const ProposalRequest& /*request*/) override {
+    return std::optional<Proposal>();
+  }
 
 private:
   std::string name_;

@@ -3,7 +3,6 @@
 #include "kernevo/base/subprocess.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/propose/command_folder.h"
-#include "kernevo/propose/directions.h"
 #include "kernevo/propose/headless_output.h"
 #include "kernevo/propose/read_reply.h"
 #include "kernevo/propose/reply_text.h"
@@ -56,17 +55,6 @@ struct CommandProposer::Answer {
     });
   }
 };
-
-Result<std::vector<Offer>> CommandProposer::offers(const Parent& /*parent*/,
-                                                   const std::function<bool(const std::string&)>&,
-                                                   const std::set<std::string>& /*avoid*/) {
-  return every_direction();
-}
-
-Result<bool> CommandProposer::can_recombine(const Parent& /*parent*/, const Parent& /*mate*/,
-                                            const std::function<bool(const std::string&)>&) {
-  return true;
-}
 
 Result<std::optional<Proposal>> CommandProposer::propose(const ProposalRequest& request) {
   return ask(request, nullptr);

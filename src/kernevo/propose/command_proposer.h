@@ -2,7 +2,7 @@
 // is run by the shell in a fresh folder that holds what is wanted, and leaves a kernel there.
 #pragma once
 
-#include "kernevo/propose/proposer.h"
+#include "kernevo/propose/free_proposer.h"
 
 #include <atomic>
 #include <cstdint>
@@ -20,17 +20,11 @@ struct CommandSettings {
   std::size_t output_limit = 4U << 20U; // bytes kept of what it prints
 };
 
-class CommandProposer : public Proposer {
+class CommandProposer : public FreeProposer {
 public:
   explicit CommandProposer(CommandSettings settings) : settings_(std::move(settings)) {}
 
   std::string_view name() const override { return "command"; }
-  bool immediate() const override { return false; }
-  Result<std::vector<Offer>> offers(const Parent& parent,
-                                    const std::function<bool(const std::string&)>& seen,
-                                    const std::set<std::string>& avoid) override;
-  Result<bool> can_recombine(const Parent& parent, const Parent& mate,
-                             const std::function<bool(const std::string&)>& seen) override;
   Result<std::optional<Proposal>> propose(const ProposalRequest& request) override;
   std::uint32_t repairs() const override { return settings_.repairs; }
   Result<std::optional<Proposal>> repair(const ProposalRequest& request,

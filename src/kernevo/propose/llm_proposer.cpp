@@ -1,7 +1,6 @@
 #include "kernevo/propose/llm_proposer.h"
 
 #include "kernevo/model/json_fields.h"
-#include "kernevo/propose/directions.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -86,17 +85,6 @@ bool is_the_models_fault(llm::FailureKind kind) {
 }
 
 } // namespace
-
-Result<std::vector<Offer>> LlmProposer::offers(const Parent& /*parent*/,
-                                               const std::function<bool(const std::string&)>&,
-                                               const std::set<std::string>&) {
-  return every_direction();
-}
-
-Result<bool> LlmProposer::can_recombine(const Parent& /*parent*/, const Parent& /*mate*/,
-                                        const std::function<bool(const std::string&)>&) {
-  return true;
-}
 
 Result<LlmProposer::Answer> LlmProposer::ask(const ProposalRequest& request,
                                              const std::string& stage, std::uint32_t ordinal,

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "kernevo/llm/client.h"
+#include "kernevo/propose/free_proposer.h"
 #include "kernevo/propose/prompt_writer.h"
-#include "kernevo/propose/proposer.h"
 #include "kernevo/propose/read_reply.h"
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace kernevo::propose {
 
-class LlmProposer : public Proposer {
+class LlmProposer : public FreeProposer {
 public:
   LlmProposer(std::string name, std::shared_ptr<llm::ChatClient> client,
               std::shared_ptr<const PromptWriter> writer, LlmSettings settings)
@@ -20,13 +20,7 @@ public:
         settings_(std::move(settings)) {}
 
   std::string_view name() const override { return name_; }
-  bool immediate() const override { return false; }
   double weight() const override { return client_->model().weight; }
-  Result<std::vector<Offer>> offers(const Parent& parent,
-                                    const std::function<bool(const std::string&)>& seen,
-                                    const std::set<std::string>& avoid) override;
-  Result<bool> can_recombine(const Parent& parent, const Parent& mate,
-                             const std::function<bool(const std::string&)>& seen) override;
   Result<std::optional<Proposal>> propose(const ProposalRequest& request) override;
   std::uint32_t repairs() const override { return settings_.repairs; }
   Result<std::optional<Proposal>> repair(const ProposalRequest& request,
