@@ -177,6 +177,7 @@ Command add_ask(CLI::App& app) {
       ->add_option("--proposer", options->proposers,
                    "Who writes kernels: agent (you); agent,playbook lets the bandit choose")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   RunSettings& settings = options->settings;
   command->add_option("--rounds", settings.budget.rounds, "Take so many steps (default: 20)")

@@ -282,6 +282,7 @@ Command add_evolve(CLI::App& app) {
       ->add_option("--proposer", options->proposers,
                    "Who writes kernels: playbook, llm, command:CMD; several with commas")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   command
       ->add_option("--search", options->search,

@@ -53,10 +53,14 @@ void print_spending(const RunState& state) {
     sum.seconds += s.seconds;
     stages += fmt::format("{}{} {}", stages.empty() ? "" : ", ", s.calls, stage);
   }
-  fmt::print("models   {} calls ({}): {} tokens, {} in ({} cached), {} out ({} reasoning){}, {}\n",
-             sum.calls, stages, sum.usage.total(), sum.usage.prompt, sum.usage.cached,
-             sum.usage.completion, sum.usage.reasoning,
-             sum.usage.estimated ? ", partly estimated" : "", dollars_text(state.dollars));
+  const std::string tokens =
+      sum.usage.total() == 0 && sum.usage.estimated
+          ? "tokens unknown"
+          : fmt::format("{} tokens, {} in ({} cached), {} out ({} reasoning){}", sum.usage.total(),
+                        sum.usage.prompt, sum.usage.cached, sum.usage.completion,
+                        sum.usage.reasoning, sum.usage.estimated ? ", partly estimated" : "");
+  fmt::print("models   {} calls ({}): {}, {}\n", sum.calls, stages, tokens,
+             dollars_text(state.dollars));
   if (state.by_model.size() > 1)
     for (const auto& [model, s] : state.by_model)
       fmt::print("         {}: {} calls, {} tokens, {}\n", model, s.calls, s.usage.total(),

@@ -105,7 +105,8 @@ void add_llm_options(CLI::App& command, LlmOptions& o) {
   const auto add = [&](CLI::Option* option) { return option->group(group); };
   add(command.add_option("--model", o.models,
                          "Model to ask, NAME or NAME=WEIGHT; several: the bandit decides by gain "
-                         "per cost"));
+                         "per cost"))
+      ->allow_extra_args(false);
   add(command.add_option(
       "--base-url", o.base_url,
       "OpenAI-compatible endpoint (default: $OPENAI_BASE_URL, else OpenRouter)"));

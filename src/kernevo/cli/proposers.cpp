@@ -63,6 +63,20 @@ std::unique_ptr<propose::Proposer> agent(const RunSettings& settings) {
       "agent", propose::AbsentProposer::Traits{1, settings.llm.repairs, true});
 }
 
+// The list was split at commas, of which a command may have some of its own.
+std::vector<std::string> with_whole_commands(const std::vector<std::string>& parts) {
+  std::vector<std::string> names;
+  for (const std::string& part : parts) {
+    const bool known =
+        has({"playbook", "llm", "command", "agent"}, part) || part.starts_with(kCommand);
+    if (!known && !names.empty() && names.back().starts_with(kCommand))
+      names.back() += "," + part;
+    else
+      names.push_back(part);
+  }
+  return names;
+}
+
 Result<void> add(const std::string& name, const RunSettings& settings,
                  const evolve::RunContext& context, const std::filesystem::path& traces,
                  Proposers& proposers, std::vector<std::shared_ptr<llm::ChatClient>>* clients) {
@@ -80,7 +94,7 @@ Result<void> add(const std::string& name, const RunSettings& settings,
 
 Result<void> settle_proposers(RunSettings& settings) {
   std::vector<std::string> names;
-  for (const std::string& given : settings.proposers) {
+  for (const std::string& given : with_whole_commands(settings.proposers)) {
     std::string name = given;
     if (name.starts_with(kCommand)) {
       settings.command = name.substr(kCommand.size());

@@ -76,6 +76,8 @@ void print_reasons(const Directive& directive) {
 }
 
 std::string tokens_text(const TokenUsage& usage) {
+  if (usage.total() == 0 && usage.estimated)
+    return "tokens unknown";
   return fmt::format("{} tokens in ({} cached), {} out ({} reasoning){}", usage.prompt,
                      usage.cached, usage.completion, usage.reasoning,
                      usage.estimated ? ", partly estimated" : "");

@@ -49,7 +49,7 @@ public:
       state_.pending_calls[call.step][call.id] = call;
     state_.tokens += call.usage.total();
     state_.dollars_known += call.dollars.value_or(0);
-    if (!call.dollars && call.usage.total() > 0)
+    if (call.cost_unknown())
       state_.dollars.reset();
     else if (state_.dollars)
       *state_.dollars += call.dollars.value_or(0);
@@ -420,7 +420,7 @@ void Spending::add(const ModelCall& call) {
   ++calls;
   usage += call.usage;
   seconds += call.seconds;
-  if (!call.dollars && call.usage.total() > 0)
+  if (call.cost_unknown())
     dollars.reset();
   else if (dollars)
     *dollars += call.dollars.value_or(0);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fmt/format.h>
 
 namespace kernevo::evolve {
 namespace {
@@ -156,7 +157,9 @@ Candidate candidate_of(const Directive& directive, const propose::Proposal& prop
     if (parent)
       candidate.parents.push_back(*parent);
   candidate.proposer = directive.proposer;
-  candidate.title = proposal.title;
+  candidate.title = proposal.title.empty()
+                        ? fmt::format("Follows {}, by {}.", directive.direction, directive.proposer)
+                        : proposal.title;
   candidate.genes = proposal.genes;
   return candidate;
 }

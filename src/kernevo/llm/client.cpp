@@ -91,7 +91,7 @@ Call::Next Call::once() {
     return over({FailureKind::timeout,
                  fmt::format("{} at {}: no answer within {:g} s", parts_.model.name,
                              parts_.base_url, parts_.settings.total_seconds),
-                 "raise total_seconds"});
+                 "raise --llm-timeout"});
   if (last_ && room() < limit_)
     return over(*last_);
   Circuit unused{CircuitPolicy{}};

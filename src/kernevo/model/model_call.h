@@ -37,6 +37,8 @@ struct ModelCall {
   // "failed", "lost" (this program ended while it waited).
   std::string finish;
 
+  // Whether it may have cost something that nobody told.
+  bool cost_unknown() const { return !dollars && (usage.total() > 0 || usage.estimated); }
   bool operator==(const ModelCall&) const = default;
 };
 
