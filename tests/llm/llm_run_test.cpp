@@ -164,6 +164,11 @@ TEST_F(LlmRun, NothingSecretAndNothingHiddenLeaves) {
     EXPECT_THAT(body, Not(HasSubstr("7919")));
     EXPECT_THAT(body, Not(HasSubstr(kKey)));
   }
+  const std::string run = (folder_ / "run").string();
+  EXPECT_THAT(kernevo({"extract", run, "--as", "json"}).output, HasSubstr("7919"));
+  const SubprocessResult blind = kernevo({"extract", run, "--as", "json", "--blind"});
+  EXPECT_EQ(blind.exit_status, 0) << blind.error_output;
+  EXPECT_THAT(blind.output, Not(HasSubstr("7919")));
   const std::string files = contents_of(folder_ / "run");
   EXPECT_THAT(files, HasSubstr("[redacted]"));
   EXPECT_THAT(files, Not(HasSubstr(kKey)));
@@ -280,14 +285,18 @@ TEST_F(LlmRun, TheSameRunComesOutOfItsRecording) {
 
 TEST_F(LlmRun, SeveralModelsAndThePlaybookShareARun) {
   ScriptedModel model([](const std::string&, std::size_t n) { return sometimes_faulty(3 * n); });
-  const SubprocessResult result =
-      kernevo(evolve(model.url(), {"--cheap", "--rounds", "8", "--model", "second=0.5"}));
+  std::vector<std::string> arguments =
+      evolve(model.url(), {"--cheap", "--rounds", "9", "--model", "second=0.5"});
+  *std::find(arguments.begin(), arguments.end(), "llm") = "llm,playbook";
+  const SubprocessResult result = kernevo(arguments);
   ASSERT_EQ(result.exit_status, 0) << result.output << result.error_output;
-  std::set<std::string> names;
-  for (const std::string& body : model.bodies())
-    names.insert(Json::parse(body).at("model").get<std::string>());
-  EXPECT_EQ(names, (std::set<std::string>{"scripted", "second"}));
   const Json run = shown();
+  std::set<std::string> names;
+  for (const Json& step : run.at("steps"))
+    names.insert(step.at("proposer").get<std::string>());
+  EXPECT_TRUE(names.contains("llm:scripted"));
+  EXPECT_TRUE(names.contains("llm:second"));
+  EXPECT_TRUE(names.contains("playbook"));
   EXPECT_EQ(run.at("state").at("tokens"), model.billed());
   EXPECT_EQ(kernevo({"replay", (folder_ / "run").string()}).exit_status, 0);
 }

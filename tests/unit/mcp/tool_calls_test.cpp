@@ -44,7 +44,7 @@ TEST(ToolCall, gives_what_the_command_printed) {
   const Json result = result_of(talk, "best", {{"run", "my run"}, {"as", "kernel"}, {"step", 3}});
   EXPECT_EQ(result["isError"], false);
   EXPECT_EQ(result["structuredContent"]["all"],
-            "extract --json --as=kernel --iteration=3 -- my run");
+            "extract --json --blind --as=kernel --iteration=3 -- my run");
   EXPECT_EQ(Json::parse(result["content"][0]["text"].get<std::string>()),
             result["structuredContent"]);
 }
