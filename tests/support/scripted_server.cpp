@@ -168,12 +168,9 @@ void ScriptedServer::serve(int socket) {
       const std::lock_guard lock(mutex_);
       number = requests_.size();
       requests_.push_back(*request);
-      ++at_once_;
-      most_at_once_ = std::max(most_at_once_.load(), at_once_.load());
     }
     const Script script = handler_(*request, number);
     reset = !send_script(socket, script) || script.reset;
-    --at_once_;
   }
   if (reset) {
     const linger now{1, 0};

@@ -52,7 +52,6 @@ public:
   std::string url(const std::string& path = "/v1") const;
   std::size_t count() const;
   std::vector<ServedRequest> requests() const;
-  std::size_t most_at_once() const { return most_at_once_; }
 
 private:
   void listen_for_connections();
@@ -63,8 +62,6 @@ private:
   int listener_ = -1;
   int port_ = 0;
   std::atomic<bool> stopping_ = false;
-  std::atomic<std::size_t> at_once_ = 0;
-  std::atomic<std::size_t> most_at_once_ = 0;
   mutable std::mutex mutex_;
   std::vector<ServedRequest> requests_;
   std::thread acceptor_;
