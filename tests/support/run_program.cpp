@@ -7,11 +7,13 @@
 namespace kernevo {
 
 SubprocessResult run_program(const std::string& program, const std::vector<std::string>& arguments,
-                             const std::map<std::string, std::string>& settings, double seconds) {
+                             const std::map<std::string, std::string>& settings, double seconds,
+                             const std::function<bool()>& kill_it) {
   SubprocessRequest request;
   request.arguments = {program};
   request.arguments.insert(request.arguments.end(), arguments.begin(), arguments.end());
   request.time_limit_seconds = seconds;
+  request.cancelled = kill_it;
   for (const char* name :
        {"PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "KERNEVO_CUDA", "KERNEVO_CACHE",
         "KERNEVO_SHARE", "CUDA_HOME", "ASAN_OPTIONS", "TSAN_OPTIONS"})

@@ -3,6 +3,7 @@
 
 #include "kernevo/base/subprocess.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,10 +11,11 @@
 
 namespace kernevo {
 
-// Runs KERNEVO_PROGRAM with only the environment it needs (toolkit, cache) plus `settings`.
+// Runs KERNEVO_PROGRAM with only the environment it needs (toolkit, cache) plus `settings`. Killed
+// when `kill_it` says so.
 SubprocessResult run_program(const std::string& program, const std::vector<std::string>& arguments,
                              const std::map<std::string, std::string>& settings = {},
-                             double seconds = 240);
+                             double seconds = 240, const std::function<bool()>& kill_it = {});
 
 // The rest of the first line that starts with "// key: ", or nothing.
 std::string header_line(std::string_view source, const std::string& key);
