@@ -1,6 +1,7 @@
 #include "kernevo/cli/llm_estimate.h"
 
 #include "kernevo/cli/proposers.h"
+#include "kernevo/llm/cost.h"
 #include "kernevo/model/json_fields.h"
 
 #include <algorithm>
@@ -21,13 +22,6 @@ struct Stage {
   double least = 0; // calls a step
   double most = 0;
 };
-
-std::uint64_t tokens_of(const llm::Messages& messages) {
-  std::uint64_t sum = 0;
-  for (const llm::Message& message : messages)
-    sum += llm::estimate_tokens(message.text);
-  return sum;
-}
 
 // The first request of a run, with the reference as the parent.
 propose::ProposalRequest first_request(const evolve::RunContext& context) {
@@ -51,24 +45,24 @@ Result<std::vector<Stage>> stages_of(const RunSettings& settings,
   const LlmSettings& llm = settings.llm;
   if (llm.plan) {
     KERNEVO_TRY(plan, writer.plan(request));
-    stages.push_back({"plan", tokens_of(plan), kPlanReply, 1, 1});
+    stages.push_back({"plan", llm::estimate_prompt(plan), kPlanReply, 1, 1});
   }
   KERNEVO_TRY(code, writer.code(request, "", false));
-  stages.push_back({"code", tokens_of(code), kernel, 1, 1});
+  stages.push_back({"code", llm::estimate_prompt(code), kernel, 1, 1});
   propose::FailedAttempt failed;
   failed.source = context.reference_source;
   failed.diagnosis.summary = "a fault";
   KERNEVO_TRY(repair, writer.repair(request, failed, false));
-  stages.push_back(
-      {"repair", tokens_of(repair) + kernel / 2, kernel, 0, static_cast<double>(llm.repairs)});
+  stages.push_back({"repair", llm::estimate_prompt(repair) + kernel / 2, kernel, 0,
+                    static_cast<double>(llm.repairs)});
   const propose::Proposal proposal{context.reference_source, "", {}};
   if (llm.insights) {
     KERNEVO_TRY(insights, writer.insights(request, proposal, Evaluation{}));
-    stages.push_back({"insights", tokens_of(insights) + kernel / 2, kLessonReply, 0, 1});
+    stages.push_back({"insights", llm::estimate_prompt(insights) + kernel / 2, kLessonReply, 0, 1});
   }
   if (llm.lineage) {
     KERNEVO_TRY(lineage, writer.lineage(request, proposal, Evaluation{}));
-    stages.push_back({"lineage", tokens_of(lineage) + kernel / 2, kLessonReply, 0, 1});
+    stages.push_back({"lineage", llm::estimate_prompt(lineage) + kernel / 2, kLessonReply, 0, 1});
   }
   return stages;
 }

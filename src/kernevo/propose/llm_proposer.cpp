@@ -1,5 +1,6 @@
 #include "kernevo/propose/llm_proposer.h"
 
+#include "kernevo/llm/cost.h"
 #include "kernevo/model/json_fields.h"
 
 #include <cmath>
@@ -12,6 +13,7 @@ constexpr std::size_t kLongKernel = 2500; // bytes: from here on edits are short
 constexpr int kEditsGivenUp = 2;          // failures after which a model is asked for whole files
 constexpr std::size_t kPlanKept = 2000;   // bytes
 constexpr std::uint32_t kCutReplies = 3;  // tries of a call whose stream breaks off
+constexpr std::uint64_t kRole = 4;        // tokens that name the speaker of a message
 constexpr double kSameTime = 0.02;        // a change that moved less teaches nothing
 
 struct Remembered {
@@ -52,10 +54,7 @@ Result<Remembered> remembered_of(const std::string& text) {
 }
 
 std::uint64_t prompt_tokens(const llm::Messages& messages) {
-  std::uint64_t sum = 0;
-  for (const llm::Message& message : messages)
-    sum += llm::estimate_tokens(message.text) + 4; // the roles
-  return sum;
+  return llm::estimate_prompt(messages) + kRole * messages.size();
 }
 
 Diagnosis unreadable(std::string why) {
