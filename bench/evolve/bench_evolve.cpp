@@ -2,6 +2,7 @@
 // what a journal of that length costs to open. Tab-separated `name ours goal ratio`, in
 // milliseconds of processor time; below 1 the goal is met.
 #include "kernevo/evolve/orchestrator.h"
+#include "kernevo/store/open_journal.h"
 #include "synthetic_run.h"
 
 #include <CLI/CLI.hpp>
@@ -30,7 +31,7 @@ void report(const std::string& name, double ours, double goal) {
 }
 
 Result<void> write(const fs::path& folder, std::int64_t events) {
-  KERNEVO_TRY(journal, store::Journal::create(folder));
+  KERNEVO_TRY(journal, store::create_journal(folder));
   SyntheticRun run(*journal, 1);
   KERNEVO_CHECK(run.begin());
   const double before = processor_ms();
@@ -44,7 +45,7 @@ Result<void> write(const fs::path& folder, std::int64_t events) {
 
 Result<void> read(const fs::path& folder) {
   double before = processor_ms();
-  KERNEVO_TRY(journal, store::Journal::open(folder, store::Journal::Access::read));
+  KERNEVO_TRY(journal, store::open_journal(folder, store::Journal::Access::read));
   KERNEVO_TRY(state, evolve::fold_journal(*journal));
   report("open and fold, with the snapshot", processor_ms() - before, kOpenGoal);
   before = processor_ms();

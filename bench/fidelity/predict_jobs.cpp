@@ -1,7 +1,8 @@
 // Job lines in, prediction lines out: compiles a kernel, counts some of its blocks on the virtual
 // GPU and predicts its time on every GPU the job names.
 #include "kernevo/base/files.h"
-#include "kernevo/cli/run_arguments.h"
+#include "kernevo/hardware/gpu_table.h"
+#include "kernevo/kernel/argument_text.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/predict/choose_blocks.h"
 #include "kernevo/predict/l1_share.h"
@@ -9,7 +10,8 @@
 #include "kernevo/predict/predict.h"
 #include "kernevo/sass/disassemble.h"
 #include "kernevo/toolchain/toolchain.h"
-#include "kernevo/vgpu/machine.h"
+#include "kernevo/vgpu/execute/machine.h"
+#include "kernevo/vgpu/program/kernels.h"
 
 #include <cstring>
 #include <fmt/format.h>

@@ -3,9 +3,10 @@
 // least of the rounds. Exit 1 when profiling takes more than three times as long as the check.
 //   bench_profile_overhead KERNELS.cu [BLOCKS]
 #include "kernevo/base/files.h"
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/predict/choose_blocks.h"
 #include "kernevo/toolchain/toolchain.h"
-#include "kernevo/vgpu/machine.h"
+#include "kernevo/vgpu/execute/machine.h"
 #include "problem.h"
 #include "report.h"
 

@@ -6,9 +6,11 @@
 //   bench_vgpu big            a huge kernel, launched again and again
 #include "big_kernel.h"
 #include "kernevo/base/result.h"
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/toolchain/toolchain.h"
-#include "kernevo/vgpu/machine.h"
-#include "kernevo/vgpu/plugin.h"
+#include "kernevo/vgpu/execute/machine.h"
+#include "kernevo/vgpu/program/kernels.h"
+#include "kernevo/vgpu/tier/plugin.h"
 #include "loop_nest.h"
 #include "problem.h"
 #include "report.h"

@@ -22,7 +22,9 @@ function drawHead() {
   let hero;
   if (!result) {
     hero = el("p", { class: "hero" }, "No baseline yet");
-  } else if (result.candidate === 0) {
+  } else if (result.met_by_baseline) {
+    hero = [el("p", { class: "hero" }, timeText(result.before_ns)), el("p", { class: "gain none" }, (run.stop.reason === "target" ? "target met" : "roofline reached") + " by the baseline; nothing was left to gain")];
+  } else if (result.speedup <= 1) {
     hero = [el("p", { class: "hero" }, timeText(result.before_ns)), el("p", { class: "gain none" }, "no improvement found; the reference is the best")];
   } else {
     hero = [el("p", { class: "hero" }, el("span", { class: "before" }, timeText(result.before_ns)), el("span", { class: "arrow" }, " \u2192 "), timeText(result.after_ns)),

@@ -2,6 +2,7 @@
 // given the fault its `// expect:` line names. Kernels name their task in `// task:`.
 #include "../support/run_program.h"
 #include "kernevo/base/files.h"
+#include "places.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -29,7 +30,7 @@ struct CorpusKernel {
 std::vector<CorpusKernel> corpus(const std::string& folder) {
   std::vector<CorpusKernel> kernels;
   for (const fs::directory_entry& entry :
-       fs::directory_iterator(fs::path(KERNEVO_TEST_DATA) / folder)) {
+       fs::directory_iterator(fs::path(test_folder("correctness")) / folder)) {
     if (entry.path().extension() != ".cu")
       continue;
     const auto source = read_text_file(entry.path());
@@ -54,7 +55,7 @@ struct Answer {
 void check(const CorpusKernel& kernel, Answer& answer) {
   ASSERT_TRUE(fs::is_regular_file(kernel.task)) << kernel.task;
   const SubprocessResult result =
-      run_program(KERNEVO_PROGRAM, {"check", kernel.task.string(), kernel.path.string(), "--json"});
+      run_program(program_path(), {"check", kernel.task.string(), kernel.path.string(), "--json"});
   ASSERT_FALSE(result.timed_out);
   ASSERT_EQ(result.signal, 0) << result.error_output;
   answer.exit_status = result.exit_status;

@@ -1,8 +1,8 @@
 #include "compare.h"
 
 #include "kernevo/base/random.h"
-#include "kernevo/model/gpu.h"
-#include "kernevo/vgpu/machine.h"
+#include "kernevo/hardware/gpu_table.h"
+#include "kernevo/vgpu/execute/machine.h"
 #include "outcome.h"
 #include "quick_compiler.h"
 #include "random_instruction.h"

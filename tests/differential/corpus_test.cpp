@@ -3,12 +3,16 @@
 #include "../support/run_program.h"
 #include "kernevo/base/files.h"
 #include "kernevo/base/worker_process.h"
-#include "kernevo/evaluate/compile_kernel.h"
+#include "kernevo/device/open_device.h"
+#include "kernevo/evaluate/prepare_kernel.h"
 #include "kernevo/evaluate/run_case.h"
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/task/load_task.h"
-#include "kernevo/vgpu/plugin.h"
+#include "kernevo/vgpu/program/kernels.h"
+#include "kernevo/vgpu/tier/plugin.h"
 #include "outcome.h"
+#include "places.h"
 #include "quick_compiler.h"
 
 #include <algorithm>
@@ -27,8 +31,7 @@ constexpr std::byte kPoison{0xFF};
 
 std::vector<fs::path> corpus() {
   std::vector<fs::path> kernels;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(fs::path(KERNEVO_SOURCE_DIR) / "tests/correctness/good"))
+  for (const fs::directory_entry& entry : fs::directory_iterator(test_folder("correctness/good")))
     if (entry.path().extension() == ".cu")
       kernels.push_back(entry.path());
   std::sort(kernels.begin(), kernels.end());
@@ -49,17 +52,15 @@ Result<Case> make_case(const fs::path& path) {
   KERNEVO_TRY(loaded, load_task((path.parent_path() / header_line(source, "task")).string()));
   const Task& task = loaded.task;
   KERNEVO_TRY(kernel, load_kernel_file(path.string()));
-  KERNEVO_TRY(parameters, choose_parameters(kernel, {}));
-  KERNEVO_TRY(gpu, find_gpu(task.target_gpu));
+  KERNEVO_TRY(device, open_device(DeviceChoice{}, task.target_gpu));
+  KERNEVO_TRY(prepared, prepare_kernel(*device, task, kernel, {}));
   const auto shapes = task.check_shapes_given ? task.check_shapes : small_shapes(task);
   KERNEVO_TRY(problem, make_problem(task, shapes.front()));
-  KERNEVO_TRY(plan,
-              make_launch_plan(kernel, parameters, problem, task.default_launch, Place{task.file}));
-  KERNEVO_TRY(build, compile_kernel(kernel, parameters, plan, gpu));
-  if (!build.ok)
+  if (prepared.fault)
     return fail(ErrorCode::input, "it does not compile");
-  KERNEVO_TRY(program, vgpu::load_program(build.ptx, "kernel.ptx"));
-  return Case{std::move(gpu), std::move(plan), std::move(build),
+  KERNEVO_TRY(plan, prepared.plan(problem));
+  KERNEVO_TRY(program, vgpu::load_program(prepared.build.ptx, "kernel.ptx"));
+  return Case{device->gpu(), std::move(plan), std::move(prepared.build),
               make_inputs(std::move(problem), InputSet::nominal, 1), std::move(program)};
 }
 
@@ -169,7 +170,7 @@ class CorpusKernels : public testing::TestWithParam<int> {};
 TEST_P(CorpusKernels, AreTheSameOnBothTiers) {
   const auto compiler = vgpu::load_compiler();
   ASSERT_TRUE(compiler) << format_error(compiler.error());
-  set_worker_program(KERNEVO_PROGRAM);
+  set_worker_program(program_path());
   const std::vector<fs::path> kernels = corpus();
   ASSERT_GE(kernels.size(), 100U);
   for (std::size_t i = static_cast<std::size_t>(GetParam()); i < kernels.size(); i += kGroups) {

@@ -1,7 +1,7 @@
 // A fixed range of random programs for every build; kernevo_differential goes on from there.
 #include "compare.h"
-#include "kernevo/vgpu/machine.h"
-#include "kernevo/vgpu/plugin.h"
+#include "kernevo/vgpu/execute/machine.h"
+#include "kernevo/vgpu/tier/plugin.h"
 
 #include <cstdint>
 #include <cstdio>

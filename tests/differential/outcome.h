@@ -1,7 +1,7 @@
 // What a program left behind, whoever ran it, and how two such outcomes differ.
 #pragma once
 
-#include "kernevo/vgpu/machine.h"
+#include "kernevo/vgpu/execute/machine.h"
 
 #include <array>
 #include <cstddef>

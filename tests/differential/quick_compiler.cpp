@@ -1,6 +1,6 @@
 #include "quick_compiler.h"
 
-#include "kernevo/vgpu/plugin.h"
+#include "kernevo/vgpu/tier/plugin.h"
 
 #include <atomic>
 

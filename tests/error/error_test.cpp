@@ -1,6 +1,7 @@
 // Bad input through the real program: the exit code, one line on stderr that names the place and
 // the fix, and nothing half-written.
 #include "../support/run_program.h"
+#include "places.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -53,7 +54,7 @@ protected:
   }
   static SubprocessResult kernevo(const std::vector<std::string>& arguments,
                                   const std::map<std::string, std::string>& settings = {}) {
-    return run_program(KERNEVO_PROGRAM, arguments, settings);
+    return run_program(program_path(), arguments, settings);
   }
 
   fs::path folder_;
@@ -76,7 +77,7 @@ TEST_F(BadInput, ProfileUnknownGpu) {
               2, {"unknown GPU 'A101'", "did you mean"});
 }
 TEST_F(BadInput, ProfileRulesWithAnUnknownMetric) {
-  fs::copy(fs::path(KERNEVO_SOURCE_DIR) / "share", folder_ / "share", fs::copy_options::recursive);
+  fs::copy(fs::path(source_folder()) / "share", folder_ / "share", fs::copy_options::recursive);
   const fs::path rules = folder_ / "share" / "rules" / "bottlenecks.yaml";
   std::stringstream text;
   text << std::ifstream(rules).rdbuf();

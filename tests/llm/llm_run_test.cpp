@@ -1,5 +1,6 @@
 // What a user of a model sees: runs that survive what models and endpoints do, and never lose or
 // repeat a cent.
+#include "places.h"
 #include "run_program.h"
 #include "scripted_model.h"
 
@@ -67,7 +68,7 @@ protected:
 
   SubprocessResult kernevo(const std::vector<std::string>& arguments,
                            const std::function<bool()>& kill_it = {}) const {
-    return run_program(KERNEVO_PROGRAM, arguments,
+    return run_program(program_path(), arguments,
                        {{"KERNEVO_RUNS", (folder_ / "runs").string()}, {"SCRIPTED_KEY", kKey}}, 240,
                        kill_it);
   }

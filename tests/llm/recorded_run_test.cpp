@@ -1,5 +1,6 @@
 // Recorded runs of good replies: naive, buggy, repaired, better. What they reach, what they mend,
 // and what they would have cost.
+#include "places.h"
 #include "run_program.h"
 
 #include <filesystem>
@@ -30,13 +31,13 @@ protected:
   // The last line: the run's summary.
   Json evolve(const std::string& task, std::vector<std::string> more) const {
     std::vector<std::string> arguments = {
-        "evolve", fmt::format("{}/examples/{}/task_large.yaml", KERNEVO_SOURCE_DIR, task),
+        "evolve", fmt::format("{}/examples/{}/task_large.yaml", source_folder(), task),
         "--json", "--ahead",
         "1",      "--evaluations",
         "80"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const SubprocessResult result =
-        run_program(KERNEVO_PROGRAM, arguments, {{"KERNEVO_RUNS", folder_.string()}}, 280);
+        run_program(program_path(), arguments, {{"KERNEVO_RUNS", folder_.string()}}, 280);
     EXPECT_EQ(result.exit_status, 0) << result.output << result.error_output;
     const std::size_t end = result.output.find_last_not_of('\n');
     const std::size_t begin = result.output.rfind('\n', end);
@@ -46,9 +47,9 @@ protected:
   }
 
   Json recorded(const std::string& task) const {
-    return evolve(
-        task, {"--proposer", "llm", "--cheap", "--tokens", std::to_string(kTokens), "--llm-replay",
-               fmt::format("{}/examples/llm/{}/replies.jsonl", KERNEVO_SOURCE_DIR, task)});
+    return evolve(task, {"--proposer", "llm", "--cheap", "--tokens", std::to_string(kTokens),
+                         "--llm-replay",
+                         fmt::format("{}/examples/llm/{}/replies.jsonl", source_folder(), task)});
   }
 
   // What any recording must show.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernevo/base/result.h"
-#include "kernevo/vgpu/texture.h"
+#include "kernevo/vgpu/memory/texture.h"
 
 #include <array>
 #include <cstddef>

@@ -1,9 +1,12 @@
 // Runs every tests/ptx/*.ptx on the virtual GPU: each file is one test, and one more that compares
 // compiled code with the interpreter.
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/model/finding.h"
 #include "kernevo/model/gpu.h"
-#include "kernevo/vgpu/machine.h"
-#include "kernevo/vgpu/plugin.h"
+#include "kernevo/vgpu/execute/machine.h"
+#include "kernevo/vgpu/program/kernels.h"
+#include "kernevo/vgpu/tier/plugin.h"
+#include "places.h"
 #include "ptx_case.h"
 
 #include <algorithm>
@@ -22,7 +25,7 @@ constexpr int kMostMismatchesShown = 8;
 
 std::vector<std::string> discover() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(KERNEVO_TEST_DATA))
+  for (const auto& entry : std::filesystem::directory_iterator(test_folder("ptx")))
     if (entry.path().extension() == ".ptx")
       names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
@@ -193,7 +196,7 @@ void expect_equal(const Case& test, const Outcome& interpreted, const Outcome& c
 class Ptx : public testing::TestWithParam<std::string> {
 protected:
   void SetUp() override {
-    path_ = std::string(KERNEVO_TEST_DATA) + "/" + GetParam() + ".ptx";
+    path_ = test_folder("ptx") + "/" + GetParam() + ".ptx";
     file_ = read_ptx_file(path_);
     ASSERT_TRUE(file_) << format_error(file_.error());
     program_ = vgpu::load_program(file_->text, path_);

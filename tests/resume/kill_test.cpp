@@ -3,7 +3,9 @@
 #include "../support/run_program.h"
 #include "kernevo/base/random.h"
 #include "kernevo/evolve/orchestrator.h"
+#include "kernevo/store/open_journal.h"
 #include "kernevo/toolchain/toolchain.h"
+#include "places.h"
 
 #include <chrono>
 #include <csignal>
@@ -12,7 +14,6 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -50,7 +51,7 @@ protected:
   // True when it ended by itself.
   bool go(const std::string& run, std::optional<double> moment) const {
     const fs::path out = folder_ / run;
-    std::vector<std::string> arguments = {KERNEVO_PROGRAM, "evolve", "-q", "--out", out.string()};
+    std::vector<std::string> arguments = {program_path(), "evolve", "-q", "--out", out.string()};
     if (has_begun(out))
       arguments.insert(arguments.end(), {"--resume", "--jobs", "2"});
     else
@@ -63,7 +64,7 @@ protected:
         argv.push_back(argument.data());
       argv.push_back(nullptr);
       static_cast<void>(!freopen("/dev/null", "w", stdout));
-      execv(KERNEVO_PROGRAM, argv.data());
+      execv(program_path().c_str(), argv.data());
       _exit(127);
     }
     const auto began = Clock::now();
@@ -82,11 +83,11 @@ protected:
 
   // Killed before its first event it is no run yet, and starts anew.
   static bool has_begun(const fs::path& out) {
-    if (!fs::exists(out / store::kJournalFile)) {
+    if (!store::holds_run(out)) {
       fs::remove_all(out);
       return false;
     }
-    auto journal = store::Journal::open(out, store::Journal::Access::read);
+    auto journal = store::open_journal(out, store::Journal::Access::read);
     EXPECT_TRUE(journal) << format_error(journal.error());
     if (journal && (*journal)->events() > 0)
       return true;
@@ -97,7 +98,7 @@ protected:
 
   Seen look(const std::string& run) const {
     Seen seen;
-    auto journal = *store::Journal::open(folder_ / run, store::Journal::Access::read);
+    auto journal = *store::open_journal(folder_ / run, store::Journal::Access::read);
     evolve::RunState all;
     EXPECT_TRUE(journal->read(1, [&](const store::StoredEvent& stored) {
       all.apply(stored.event);
@@ -110,17 +111,9 @@ protected:
     seen.fold = to_json(all);
     const auto audit = journal->audit_blobs();
     EXPECT_TRUE(audit && audit->orphans.empty() && audit->missing.empty());
-    journal.reset();
-    sqlite3* raw = nullptr;
-    EXPECT_EQ(sqlite3_open((folder_ / run / store::kJournalFile).c_str(), &raw), SQLITE_OK);
-    sqlite3_exec(
-        raw, "SELECT key FROM memo ORDER BY key",
-        [](void* list, int, char** columns, char**) {
-          static_cast<std::vector<std::string>*>(list)->emplace_back(columns[0]);
-          return 0;
-        },
-        &seen.memo, nullptr);
-    sqlite3_close(raw);
+    const auto keys = journal->remembered();
+    EXPECT_TRUE(keys);
+    seen.memo = keys.value_or(std::vector<std::string>());
     return seen;
   }
 

@@ -11,7 +11,7 @@
 
 namespace kernevo {
 
-// Runs KERNEVO_PROGRAM with only the environment it needs (toolkit, cache) plus `settings`. Killed
+// Runs the program with only the environment it needs (toolkit, cache) plus `settings`. Killed
 // when `kill_it` says so.
 SubprocessResult run_program(const std::string& program, const std::vector<std::string>& arguments,
                              const std::map<std::string, std::string>& settings = {},

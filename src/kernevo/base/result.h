@@ -9,7 +9,7 @@
 
 namespace kernevo {
 
-// Which exit code an error deserves (DESIGN: 2 = usage or input, 3 = infrastructure).
+// Which exit code an error deserves (2 = usage or input, 3 = infrastructure).
 enum class ErrorCode {
   usage,          // the command line is wrong
   input,          // a file the user wrote is wrong
@@ -45,7 +45,7 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string message,
 // "file:line:column: message; fix" on one line, leaving out what is not known.
 std::string format_error(const Error& error);
 
-// The process exit code DESIGN assigns to this kind of error.
+// The process exit code of this kind of error.
 int exit_code(ErrorCode code);
 
 } // namespace kernevo

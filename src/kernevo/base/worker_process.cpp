@@ -21,11 +21,6 @@ using Clock = std::chrono::steady_clock;
 // Larger than any PTX or build record; a corrupt length must not make us allocate the moon.
 constexpr std::uint64_t kLargestMessage = std::uint64_t{256} << 20U;
 
-std::string& worker_program() {
-  static std::string path = "/proc/self/exe";
-  return path;
-}
-
 // Waits until the descriptor is readable; false at the deadline.
 bool wait_readable(int fd, const std::optional<Clock::time_point>& deadline) {
   for (;;) {
@@ -146,49 +141,6 @@ int FileDescriptor::release() {
 void FileDescriptor::reset() {
   if (fd_ >= 0)
     close(release());
-}
-
-void set_worker_program(const std::string& path) {
-  worker_program() = path;
-}
-
-Result<WorkerProcess> WorkerProcess::start(const std::string& role) {
-  std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return fail(ErrorCode::infrastructure,
-                fmt::format("cannot make a channel to a worker: {}", std::strerror(errno)));
-  FileDescriptor ours(ends[0]);
-  FileDescriptor theirs(ends[1]);
-  // Everything the child needs is prepared here: after fork() only async-signal-safe calls are
-  // allowed.
-  const std::string program = worker_program();
-  std::string name = "kernevo";
-  std::string command = "__worker";
-  std::string role_copy = role;
-  std::array<char*, 4> arguments = {name.data(), command.data(), role_copy.data(), nullptr};
-  std::array<char*, 1> environment = {nullptr};
-  const int null_device = open("/dev/null", O_RDWR | O_CLOEXEC);
-  const FileDescriptor null_owner(null_device);
-  if (null_device < 0)
-    return fail(ErrorCode::infrastructure,
-                fmt::format("cannot open /dev/null: {}", std::strerror(errno)));
-  const pid_t pid = fork();
-  if (pid < 0)
-    return fail(ErrorCode::infrastructure,
-                fmt::format("cannot start a worker process: {}", std::strerror(errno)));
-  if (pid == 0) {
-    for (const int stream : {0, 1, 2})
-      dup2(null_device, stream);
-    // dup2 of a descriptor onto itself would keep its close-on-exec flag.
-    const int moved = fcntl(theirs.get(), F_DUPFD, 10);
-    if (moved < 0 || dup2(moved, WorkerChannel::kDescriptor) < 0)
-      _exit(127);
-    close_range(WorkerChannel::kDescriptor + 1, ~0U, 0);
-    setpgid(0, 0);
-    execve(program.c_str(), arguments.data(), environment.data());
-    _exit(127);
-  }
-  return WorkerProcess(pid, std::move(ours));
 }
 
 WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept

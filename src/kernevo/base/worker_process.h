@@ -1,9 +1,14 @@
 // A child process that serves requests over a socket: this same program started again in a role.
 // A message is a text and, optionally, one file descriptor.
+//
+// Starting a program, reading its tables and loading its libraries costs more than most jobs, so
+// that is done once for each role: a *nursery* of the role prepares itself and then does nothing
+// but fork one worker per job. A worker that a job has damaged takes nothing with it.
 #pragma once
 
 #include "kernevo/base/result.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,9 +46,12 @@ enum class WorkerEnd { crashed, timed_out };
 
 class WorkerProcess {
 public:
-  // Starts `<program> __worker <role>` with an empty environment, its standard streams on /dev/null
-  // and the channel as descriptor 3.
-  static Result<WorkerProcess> start(const std::string& role);
+  // A worker of this role with an empty environment, its standard streams on /dev/null and the
+  // channel as descriptor 3, forked by the nursery of the role. The nursery is started as
+  // `<program>
+  // __worker <role>` when it is first needed and handed `preparation`; each preparation has its
+  // own.
+  static Result<WorkerProcess> start(const std::string& role, const std::string& preparation = "");
   WorkerProcess(WorkerProcess&&) noexcept;
   WorkerProcess& operator=(WorkerProcess&&) noexcept;
   ~WorkerProcess(); // kills and reaps
@@ -57,6 +65,7 @@ public:
   std::string describe_end();
 
 private:
+  friend class Nursery;
   WorkerProcess(pid_t pid, FileDescriptor channel) : pid_(pid), channel_(std::move(channel)) {}
   void stop();
 
@@ -75,5 +84,21 @@ public:
   std::optional<Message> receive(); // nothing: the parent is gone
   bool send(std::string_view text);
 };
+
+// What a role consists of: getting ready, once, in the nursery, and the job of one worker.
+struct WorkerRole {
+  std::function<void(const std::string& preparation)> prepare;
+  std::function<int()> serve;
+};
+
+// The nursery's main loop; in a worker it returns what `serve` returned.
+int serve_role(const WorkerRole& role);
+
+// How many nurseries were started and how many workers they forked, in this process so far.
+struct WorkerCounts {
+  std::uint64_t nurseries = 0;
+  std::uint64_t workers = 0;
+};
+WorkerCounts worker_counts();
 
 } // namespace kernevo

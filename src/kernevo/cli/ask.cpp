@@ -1,10 +1,11 @@
 // kernevo ask TASK|RUN: what should be tried next? For coding agents and people who write kernels.
-#include "kernevo/cli/agent_run.h"
-#include "kernevo/cli/new_run.h"
-#include "kernevo/cli/proposers.h"
+#include "kernevo/cli/agent_answer.h"
+#include "kernevo/cli/command_line.h"
+#include "kernevo/cli/kernel_options.h"
+#include "kernevo/cli/stop_signals.h"
+#include "kernevo/run/agent.h"
 #include "kernevo/store/run_folders.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -13,16 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kDefaultRounds = 20;
-
 struct Options {
   CommonOptions common;
   std::string what;
-  std::string gpu;
-  std::string name;
-  std::string out;
-  std::vector<std::string> proposers = {"agent"};
-  RunSettings settings;
+  run::RunPlan plan;
   bool guide = false;
   std::string settled; // an option given that only a new run takes
 };
@@ -30,14 +25,6 @@ struct Options {
 bool is_task_file(const std::string& what) {
   std::error_code ignored;
   return fs::is_regular_file(what, ignored);
-}
-
-// The step that waits for the agent; null when the run is over.
-const Directive* waiting(const evolve::RunState& state) {
-  for (const auto& [step, directive] : state.pending)
-    if (directive.proposer == "agent")
-      return &directive;
-  return nullptr;
 }
 
 Json parent_json(const propose::Parent& parent) {
@@ -50,156 +37,127 @@ Json parent_json(const propose::Parent& parent) {
   return json;
 }
 
-Json attempts_json(const evolve::RunState& state, Step step) {
-  Json list = Json::array();
-  if (const auto found = state.pending_attempts.find(step); found != state.pending_attempts.end())
-    for (const Attempt& attempt : found->second)
-      list.push_back(Json::parse(to_json(attempt.diagnosis)));
-  return list;
+Json question_json(const run::Question& question) {
+  const Directive& directive = question.directive;
+  Json json{{"step", directive.step},
+            {"repairs_left", question.repairs_left},
+            {"directive",
+             {{"direction", directive.direction},
+              {"reason", directive.reason},
+              {"gate", directive.gate},
+              {"mode", name_of(directive.mode)}}},
+            {"request", question.text},
+            {"parent", parent_json(question.parent)},
+            {"attempts", Json::array()}};
+  for (const Diagnosis& attempt : question.attempts)
+    json["attempts"].push_back(Json::parse(to_json(attempt)));
+  return json;
 }
 
-Result<int> answer(const Options& options, const evolve::RunContext& context,
-                   const evolve::RunState& state, evolve::Panel& panel, const fs::path& folder,
-                   double seconds) {
-  KERNEVO_TRY(writer, make_writer(context, state.started.settings.llm));
-  const Directive* directive = waiting(state);
+void print_json(const Options& options, const run::Asked& asked, const std::string& folder) {
+  const evolve::RunState& state = asked.state;
   Json json{{"run", state.started.run},
-            {"folder", folder.string()},
-            {"over", directive == nullptr},
+            {"folder", folder},
+            {"over", !asked.question},
             {"best", best_json(state)},
-            {"budget", budget_json(state, seconds)}};
-  if (directive == nullptr) {
+            {"budget", budget_json(state, asked.seconds)}};
+  if (asked.question) {
+    json.update(question_json(*asked.question));
+    if (options.guide)
+      json["guide"] = asked.guide;
+  } else {
     json["reason"] = state.stopped ? Json(name_of(state.stopped->reason)) : Json(nullptr);
     json["text"] = state.stopped ? state.stopped->text : "";
-    if (options.common.json)
-      fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
-    else
-      fmt::print("over     {}\nbest     {:.2f} x the reference's speed; kernevo extract {}\n",
-                 state.stopped ? state.stopped->text : "nothing more is asked", state.speedup(),
-                 folder.string());
-    return kNo;
   }
-  KERNEVO_TRY(request, panel.request(state, *directive));
-  const std::string text = writer.request_text(request);
-  const Json attempts = attempts_json(state, directive->step);
-  json["step"] = directive->step;
-  json["repairs_left"] = state.started.settings.llm.repairs - attempts.size();
-  json["directive"] = {{"direction", directive->direction},
-                       {"reason", directive->reason},
-                       {"gate", directive->gate},
-                       {"mode", name_of(directive->mode)}};
-  json["request"] = text;
-  if (options.guide)
-    json["guide"] = writer.guide();
-  json["parent"] = parent_json(request.parent);
-  json["attempts"] = attempts;
-  if (options.common.json) {
-    fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
-    return kYes;
-  }
-  if (options.guide)
-    fmt::print("{}\n", writer.guide());
-  if (!options.common.quiet)
-    fmt::print("run      {}, step {}, {}\n\n", folder.string(), directive->step,
-               budget_line(state));
-  fmt::print("{}\n", text);
-  if (!options.common.quiet)
-    fmt::print("\nanswer   kernevo tell {} KERNEL.cu --step {}\n", folder.string(),
-               directive->step);
-  return kYes;
+  fmt::print("{}\n", dump_json(json, 2));
 }
 
-Result<int> start(const Options& options) {
-  const StopSignals signals;
-  KERNEVO_TRY(context, evolve::make_run_context(options.what, options.gpu));
-  RunSettings settings = options.settings;
-  settings.proposers = options.proposers;
-  KERNEVO_CHECK(settle_proposers(settings));
-  settings.ahead = 1; // what is asked rests on everything told
-  RunBudget& budget = settings.budget;
-  if (!budget.rounds && !budget.evaluations && !budget.seconds)
-    budget.rounds = kDefaultRounds;
-  if (context.task.target_us)
-    settings.target_ns = *context.task.target_us * 1e3;
-  const std::string name = !options.name.empty()
-                               ? options.name
-                               : store::free_run_name(run_name(context.task.name, options.what));
-  const fs::path folder = options.out.empty() ? store::runs_folder() / name : fs::path(options.out);
-  FreshFolder made(folder);
-  KERNEVO_TRY(proposers, make_proposers(settings, context, folder / kTraces));
-  KERNEVO_TRY(journal, store::Journal::create(folder));
-  evolve::Panel panel(std::move(proposers), *journal);
-  const RunStarted started = run_started(context, settings, options.what,
-                                         options.out.empty() ? name : folder.filename().string());
-  auto state =
-      evolve::start_run(context, started, *journal, panel, agent_orchestration(signals, 0));
-  if (!state) {
-    journal.reset();
-    return tl::unexpected<Error>(state.error());
+void print_text(const Options& options, const run::Asked& asked, const std::string& folder) {
+  const evolve::RunState& state = asked.state;
+  if (!asked.question) {
+    fmt::print("over     {}\nbest     {:.2f} x the reference's speed; kernevo extract {}\n",
+               state.stopped ? state.stopped->text : "nothing more is asked", state.speedup(),
+               folder);
+    return;
   }
-  made.keep();
-  return answer(options, context, *state, panel, folder, 0);
+  const Step step = asked.question->directive.step;
+  if (options.guide)
+    fmt::print("{}\n", asked.guide);
+  if (!options.common.quiet)
+    fmt::print("run      {}, step {}, {}\n\n", folder, step, budget_line(state));
+  fmt::print("{}\n", asked.question->text);
+  if (!options.common.quiet)
+    fmt::print("\nanswer   kernevo tell {} KERNEL.cu --step {}\n", folder, step);
 }
 
-Result<int> ask_again(const Options& options) {
+Result<std::unique_ptr<run::OpenRun>> open(const Options& options,
+                                           const run::Interrupted& interrupted) {
+  if (is_task_file(options.what)) {
+    run::RunPlan plan = options.plan;
+    plan.task_file = options.what;
+    KERNEVO_TRY(settled, run::settle(plan));
+    return run::OpenRun::begin(std::move(settled), interrupted);
+  }
   if (!options.settled.empty())
     return fail(ErrorCode::usage, fmt::format("{} is settled when a run begins", options.settled),
                 std::nullopt, "leave it out, or name a task file to begin a new run");
+  KERNEVO_TRY(stored, run::open_stored_run(options.what, store::Journal::Access::write));
+  const LlmSettings llm = stored.state.started.settings.llm;
+  return run::OpenRun::resume(std::move(stored), llm, interrupted);
+}
+
+Result<int> run_ask(const Options& options) {
   const StopSignals signals;
-  KERNEVO_TRY(run, open_run(options.what, store::Journal::Access::write));
-  KERNEVO_TRY(context, context_of(run));
-  const RunSettings& settings = run.state.started.settings;
-  if (std::find(settings.proposers.begin(), settings.proposers.end(), "agent") ==
-      settings.proposers.end())
-    return fail(ErrorCode::usage, "this run asks nobody outside", Place{options.what},
-                "'kernevo ask TASK.yaml' begins one that does");
-  KERNEVO_TRY(proposers, make_proposers(settings, context, run.journal->folder() / kTraces));
-  evolve::Panel panel(std::move(proposers), *run.journal);
-  KERNEVO_TRY(seconds, seconds_since_start(*run.journal));
-  KERNEVO_TRY(state, evolve::go_on_until_asked(context, *run.journal, panel,
-                                               agent_orchestration(signals, seconds)));
-  return answer(options, context, state, panel, run.journal->folder(), seconds);
+  const auto interrupted = [&signals] { return signals.requested(); };
+  KERNEVO_TRY(opened, open(options, interrupted));
+  KERNEVO_TRY(asked, run::ask(*opened, interrupted));
+  if (options.common.json)
+    print_json(options, asked, opened->folder().string());
+  else
+    print_text(options, asked, opened->folder().string());
+  return asked.question ? kYes : kNo;
 }
 
 } // namespace
 
-Command add_ask(CLI::App& app) {
+Command add_ask(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  options->plan.driver = run::Driver::agent;
+  RunSettings& settings = options->plan.settings;
+  settings.proposers = {"agent"};
+  CommandLine* command = app.add_subcommand(
       "ask", "Ask what to try next: begins a run of a task, or goes on with one, whose kernels you "
              "write and 'tell'");
   command->add_option("TASK|RUN", options->what, "Task file (a new run) or a run's name or folder")
       ->required();
-  command->add_option("--gpu,--device", options->gpu, "Named GPU instead of the task's target");
-  command->add_option("--name", options->name, "Name of the new run (default: the task's)");
-  command->add_option("--out", options->out, "Folder of the new run");
+  add_device_options(*command, options->plan.device);
+  command->add_option("--name", options->plan.name, "Name of the new run (default: the task's)");
+  command->add_option("--out", options->plan.folder, "Folder of the new run");
   command
-      ->add_option("--proposer", options->proposers,
+      ->add_option("--proposer", settings.proposers,
                    "Who writes kernels: agent (you); agent,playbook lets the bandit choose")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  RunSettings& settings = options->settings;
   command->add_option("--rounds", settings.budget.rounds, "Take so many steps (default: 20)")
-      ->check(CLI::PositiveNumber);
+      ->check(Check::positive);
   command->add_option("--evaluations", settings.budget.evaluations, "Time so many kernels")
-      ->check(CLI::PositiveNumber);
+      ->check(Check::positive);
   command->add_option("--seconds", settings.budget.seconds, "Ask nothing new after so long")
-      ->check(CLI::PositiveNumber);
+      ->check(Check::positive);
   command->add_option("--repairs", settings.llm.repairs, "Tries to mend a faulty kernel")
       ->capture_default_str()
-      ->check(CLI::Range(0, 20));
+      ->in_range(0, 20);
   command->add_option("--seed", settings.seed, "Seed of every choice")->capture_default_str();
   command->add_flag("--guide", options->guide,
                     "Also the task, the GPU and the kernel-file format, once at the beginning");
   add_common(*command, options->common);
   return {[options, command] {
-    for (const CLI::Option* option : command->get_options())
-      if (const std::string name = option->get_name(); option->count() > 0 && name != "TASK|RUN" &&
-                                                       name != "--guide" && name != "--json" &&
-                                                       name != "-q" && name != "--quiet")
+    for (const std::string& name : command->given_options())
+      if (name != "TASK|RUN" && name != "--guide" && name != "--json" && name != "-q" &&
+          name != "--quiet")
         options->settled = name;
-    const auto code = is_task_file(options->what) ? start(*options) : ask_again(*options);
+    const auto code = run_ask(*options);
     return code ? *code : report_error(code.error(), options->common);
   }};
 }

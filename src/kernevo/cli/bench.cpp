@@ -1,10 +1,10 @@
 // kernevo bench TASK KERNEL: how fast?
 #include "kernevo/cli/checked_bench.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/cli/kernel_options.h"
 #include "kernevo/model/json.h"
 #include "kernevo/model/json_fields.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -38,7 +38,7 @@ void print_launch(const LaunchBench& launch) {
 void print_result(const Options& options, const BenchResult& result) {
   if (!options.common.quiet) {
     fmt::print("task     {}\nkernel   {}\ndevice   virtual {} (sm_{})\n", options.task,
-               options.kernel, result.gpu.name, result.gpu.compute_capability);
+               options.kernel, result.device.gpu.name, result.device.gpu.compute_capability);
     if (!result.parameters.empty())
       fmt::print("with     {}\n", parameters_text(result.parameters));
   }
@@ -86,7 +86,7 @@ Json launch_json(const LaunchBench& launch) {
 void print_json(const Options& options, const BenchResult& result) {
   Json json{{"task", options.task},
             {"kernel", options.kernel},
-            {"device", "virtual:" + result.gpu.name},
+            {"device", result.device.name},
             {"parameters", result.parameters},
             {"objective_ns", result.objective->value},
             {"cases", Json::array()}};
@@ -98,7 +98,7 @@ void print_json(const Options& options, const BenchResult& result) {
       one["launches"].push_back(launch_json(launch));
     json["cases"].push_back(std::move(one));
   }
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", dump_json(json, 2));
 }
 
 Result<int> run(const Options& options) {
@@ -114,9 +114,9 @@ Result<int> run(const Options& options) {
 
 } // namespace
 
-Command add_bench(CLI::App& app) {
+Command add_bench(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "bench", "How fast is this kernel? Checks it on small shapes, then predicts its time on the "
                "task's shapes, with every term of the model");
   add_checked_bench(*command, *options);

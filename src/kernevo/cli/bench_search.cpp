@@ -1,26 +1,25 @@
 // kernevo bench-search TASK...: does evolving beat simpler searches at the same budget?
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/cli/stop_signals.h"
-#include "kernevo/evolve/compare_searches.h"
 #include "kernevo/model/json_fields.h"
+#include "kernevo/run/compare_searches.h"
+#include "kernevo/run/plan.h"
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
-#include <thread>
 
 namespace kernevo::cli {
 namespace {
 
-using evolve::SearchTrial;
+using run::SearchTrial;
 
 struct Options {
   CommonOptions common;
-  evolve::SearchComparison comparison;
+  run::SearchComparison comparison;
   std::vector<std::string> searches = {"evolve", "best-of-n", "sequential"};
-  std::uint64_t evaluations = 60;
   std::string out = "kernevo-search";
 };
 
@@ -78,14 +77,15 @@ void print_curves(const Options& options, const std::vector<SearchTrial>& trials
         continue;
       std::vector<std::string> row = {task, std::string(name_of(search))};
       for (const double moment : kMoments)
-        row.push_back(fmt::format("{:.2f} x", mean_speedup(theirs, moment, options.evaluations)));
+        row.push_back(
+            fmt::format("{:.2f} x", mean_speedup(theirs, moment, options.comparison.evaluations)));
       double spent = 0;
       for (const SearchTrial* trial : theirs)
         spent += static_cast<double>(trial->evaluations) / static_cast<double>(theirs.size());
       row.push_back(fmt::format("{:.0f}", spent));
       if (search != SearchKind::evolve && !ours.empty()) {
-        const Score a = score_of(ours, options.evaluations);
-        const Score b = score_of(theirs, options.evaluations);
+        const Score a = score_of(ours, options.comparison.evaluations);
+        const Score b = score_of(theirs, options.comparison.evaluations);
         row.push_back("evolve " + versus(a.way, b.way));
         row.push_back("evolve " + versus(a.end, b.end));
       }
@@ -108,8 +108,8 @@ void print_verdict(const Options& options, const std::vector<SearchTrial>& trial
       const auto theirs = of(trials, task, search);
       if (ours.empty() || theirs.empty())
         continue;
-      const Score a = score_of(ours, options.evaluations);
-      const Score b = score_of(theirs, options.evaluations);
+      const Score a = score_of(ours, options.comparison.evaluations);
+      const Score b = score_of(theirs, options.comparison.evaluations);
       ahead += a.end > b.end + kSame ? 1 : 0;
       behind += a.end < b.end - kSame ? 1 : 0;
       same += std::abs(a.end - b.end) <= kSame ? 1 : 0;
@@ -118,7 +118,8 @@ void print_verdict(const Options& options, const std::vector<SearchTrial>& trial
     fmt::print(
         "evolve against {}: ahead at the end on {} tasks, the same on {}, behind on {}; ahead "
         "on the way on {} (mean of {} seeds, {} evaluations, modelled)\n",
-        name_of(search), ahead, same, behind, way, options.comparison.seeds, options.evaluations);
+        name_of(search), ahead, same, behind, way, options.comparison.seeds,
+        options.comparison.evaluations);
   }
 }
 
@@ -135,34 +136,26 @@ void print_json(const Options& options, const std::vector<SearchTrial>& trials) 
                         {"evaluations", trial.evaluations},
                         {"bests", curve}});
   }
-  fmt::print("{}\n", Json{{"budget", options.evaluations}, {"trials", list}}.dump(2));
+  fmt::print("{}\n", Json{{"budget", options.comparison.evaluations}, {"trials", list}}.dump(2));
 }
 
 Result<int> run(Options& options) {
-  evolve::SearchComparison& comparison = options.comparison;
+  run::SearchComparison& comparison = options.comparison;
   for (const std::string& name : options.searches) {
-    const auto kind = search_kind(name);
-    if (!kind)
-      return fail(ErrorCode::usage, fmt::format("there is no search '{}'", name), std::nullopt,
-                  "use evolve, best-of-n or sequential");
-    comparison.searches.push_back(*kind);
+    KERNEVO_TRY(kind, run::read_search(name));
+    comparison.searches.push_back(kind);
   }
   const StopSignals signals;
   comparison.interrupted = [&] { return signals.requested(); };
-  comparison.settings.budget.evaluations = options.evaluations;
-  comparison.settings.plateau = 0; // the budget decides, for all alike
-  comparison.settings.roofline = 2;
   comparison.folder = options.out;
-  if (comparison.jobs == 0)
-    comparison.jobs = std::max(1U, std::thread::hardware_concurrency());
   if (!options.common.json && !options.common.quiet)
     comparison.observer = [&](const SearchTrial& trial) {
       fmt::print(stderr, "{} {} seed {}: {:.2f} x after {} evaluations\n", trial.task,
                  name_of(trial.search), trial.seed,
-                 trial.baseline.value / trial.best_at(options.evaluations).value,
+                 trial.baseline.value / trial.best_at(options.comparison.evaluations).value,
                  trial.evaluations);
     };
-  KERNEVO_TRY(trials, evolve::compare_searches(comparison));
+  KERNEVO_TRY(trials, run::compare_searches(comparison));
   if (options.common.json) {
     print_json(options, trials);
     return kYes;
@@ -174,9 +167,9 @@ Result<int> run(Options& options) {
 
 } // namespace
 
-Command add_bench_search(CLI::App& app) {
+Command add_bench_search(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "bench-search", "Evolve against simpler searches at the same budget, over tasks and seeds: "
                       "speed-up over the reference along the way");
   command->add_option("TASK", options->comparison.tasks, "Task files (YAML)")->required();
@@ -185,19 +178,18 @@ Command add_bench_search(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--seeds", options->comparison.seeds, "Runs of each")
       ->capture_default_str()
-      ->check(CLI::Range(1, 10000));
-  command->add_option("--evaluations", options->evaluations, "Kernels timed in each run")
+      ->in_range(1, 10000);
+  command->add_option("--evaluations", options->comparison.evaluations, "Kernels timed in each run")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
+      ->in_range(1, 1000000);
   command->add_option("--gpu", options->comparison.gpu, "Named GPU instead of the tasks' targets");
   command->add_option("--jobs", options->comparison.jobs,
-                      "Evaluate so many in parallel (default: one a core)");
+                      "Evaluate so many in parallel (default: one per core)");
   command
       ->add_option("--out", options->out,
                    "Folder of the runs; the same command goes on where it was stopped")
       ->capture_default_str();
   add_common(*command, options->common);
-  options->comparison.jobs = 0;
   return {[options] {
     const auto code = run(*options);
     return code ? *code : report_error(code.error(), options->common);

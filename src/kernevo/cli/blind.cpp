@@ -1,6 +1,7 @@
 #include "kernevo/cli/blind.h"
 
-#include <CLI/CLI.hpp>
+#include "kernevo/cli/command_line.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -53,7 +54,7 @@ BlindVerdict blind_verdict(Verdict verdict, const Task& task, std::string_view s
   return blind;
 }
 
-void add_blind(CLI::App& command, bool& blind) {
+void add_blind(CommandLine& command, bool& blind) {
   command.add_flag("--blind", blind,
                    "Say nothing of hidden shapes but how many there are and whether they passed: "
                    "for whoever writes the kernel");

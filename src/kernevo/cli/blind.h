@@ -7,11 +7,9 @@
 #include <optional>
 #include <string_view>
 
-namespace CLI {
-class App;
-}
-
 namespace kernevo::cli {
+
+class CommandLine;
 
 struct BlindVerdict {
   Verdict verdict;                    // without hidden cases
@@ -21,6 +19,6 @@ struct BlindVerdict {
 
 BlindVerdict blind_verdict(Verdict verdict, const Task& task, std::string_view source);
 
-void add_blind(CLI::App& command, bool& blind);
+void add_blind(CommandLine& command, bool& blind);
 
 } // namespace kernevo::cli

@@ -2,13 +2,13 @@
 #include "kernevo/evaluate/check.h"
 #include "kernevo/cli/blind.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/cli/kernel_options.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/json.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/task/load_task.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
@@ -22,6 +22,7 @@ struct Options {
   std::string task;
   std::string kernel;
   std::vector<std::string> parameters;
+  DeviceChoice device;
   CheckOptions check;
   double memory_gb = 8;
   std::string order;
@@ -154,7 +155,7 @@ void print_result(const Options& options, const Shown& shown,
   const Verdict& verdict = result.verdict;
   if (!options.common.quiet) {
     fmt::print("task     {}\nkernel   {}\ndevice   virtual {} (sm_{})\n", options.task,
-               options.kernel, result.gpu.name, result.gpu.compute_capability);
+               options.kernel, result.device.gpu.name, result.device.gpu.compute_capability);
     if (!result.parameters.empty())
       fmt::print("with     {}\n", parameters_text(result.parameters));
     print_build(result);
@@ -181,7 +182,7 @@ void print_json(const Options& options, const Shown& shown,
   Json json = Json::parse(to_json(result.verdict));
   json["task"] = options.task;
   json["kernel"] = options.kernel;
-  json["device"] = "virtual:" + result.gpu.name;
+  json["device"] = result.device.name;
   if (shown.hidden_cases)
     json["hidden_cases"] = *shown.hidden_cases;
   else
@@ -202,7 +203,7 @@ void print_json(const Options& options, const Shown& shown,
          {"limiter", name_of(launch.occupancy.limiter)}});
   json["task_warnings"] = task_warnings;
   json["wall_seconds"] = result.wall_seconds;
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", dump_json(json, 2));
 }
 
 Shown shown_of(const Options& options, CheckResult result, const Task& task,
@@ -230,7 +231,10 @@ int run(Options& options) {
     return report_error(order.error(), options.common);
   options.check.order = *order;
   options.check.memory_bytes = static_cast<std::uint64_t>(options.memory_gb * 1e9);
-  auto result = check_kernel(task->task, *kernel, options.check);
+  const auto device = open_device(options.device, task->task.target_gpu);
+  if (!device)
+    return report_error(device.error(), options.common);
+  auto result = check_kernel(**device, task->task, *kernel, options.check);
   if (!result)
     return report_error(result.error(), options.common);
   const Shown shown = shown_of(options, std::move(*result), task->task, *kernel);
@@ -243,25 +247,25 @@ int run(Options& options) {
 
 } // namespace
 
-Command add_check(CLI::App& app) {
+Command add_check(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
+  CommandLine* command =
       app.add_subcommand("check", "Is this kernel right? Compiles it, runs it on the virtual GPU "
                                   "with every sanitizer on and compares with the oracle");
   command->add_option("TASK", options->task, "Task file (YAML)")->required();
   command->add_option("KERNEL", options->kernel, "Kernel file (CUDA device code with directives)")
       ->required();
-  command->add_option("--gpu", options->check.gpu, "Named GPU instead of the task's target");
+  add_device_options(*command, options->device);
   command->add_option("-p,--param", options->parameters,
                       "Value of a @tune parameter, NAME=VALUE; repeatable");
   command->add_option("--seed", options->check.seed,
                       "Seed of the inputs (default: a fresh one, reported)");
-  command->add_option("--seconds", options->check.seconds, "Wall-clock limit of one case")
+  command->add_option("--seconds", options->check.seconds, "Most processor time of a launch")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 86400.0));
+      ->in_range(0.1, 86400.0);
   command->add_option("--memory", options->memory_gb, "Memory limit of the worker, in GB")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 4096.0));
+      ->in_range(0.1, 4096.0);
   command->add_option("--order", options->order,
                       "Order of blocks, warps and atomics in every case: in-order, shuffled or "
                       "shuffled:SEED (default: only exact-integer cases are shuffled)");

@@ -1,12 +1,12 @@
 #include "kernevo/cli/checked_bench.h"
 
 #include "kernevo/cli/blind.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/cli/kernel_options.h"
 #include "kernevo/evaluate/check.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/task/load_task.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
 #include <utility>
@@ -16,11 +16,11 @@ namespace {
 
 void report_fault(const CheckedBenchOptions& options, FaultKind kind, const std::string& summary) {
   if (options.common.json)
-    fmt::print("{}\n", Json{{"task", options.task},
-                            {"kernel", options.kernel},
-                            {"fault", name_of(kind)},
-                            {"summary", summary}}
-                           .dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", dump_json(Json{{"task", options.task},
+                                      {"kernel", options.kernel},
+                                      {"fault", name_of(kind)},
+                                      {"summary", summary}},
+                                 2));
   else
     fmt::print("{}  {}\n  {}\n", paint("WRONG", Tone::bad), name_of(kind), summary);
 }
@@ -58,23 +58,23 @@ Result<void> check_cases(const Task& task, const std::vector<std::string>& wante
 
 } // namespace
 
-void add_checked_bench(CLI::App& command, CheckedBenchOptions& options) {
+void add_checked_bench(CommandLine& command, CheckedBenchOptions& options) {
   command.add_option("TASK", options.task, "Task file (YAML)")->required();
   command.add_option("KERNEL", options.kernel, "Kernel file (CUDA device code with directives)")
       ->required();
-  command.add_option("--gpu", options.bench.gpu, "Named GPU instead of the task's target");
+  add_device_options(command, options.device);
   command.add_option("-p,--param", options.parameters,
                      "Value of a @tune parameter, NAME=VALUE; repeatable");
   command.add_option("--case", options.bench.only_cases, "Only this shape of the task; repeatable");
   command
       .add_option("--blocks", options.bench.blocks, "About so many blocks of a launch are counted")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
+      ->in_range(1, 1000000);
   command.add_option("--seed", options.bench.seed, "Seed of the inputs and of the blocks counted")
       ->capture_default_str();
   command.add_option("--seconds", options.bench.seconds, "Wall-clock limit of one shape")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 86400.0));
+      ->in_range(0.1, 86400.0);
   command.add_flag("--unchecked", options.unchecked, "Do not check results first");
   add_blind(command, options.blind);
   add_common(command, options.common);
@@ -85,14 +85,12 @@ Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& opt
   KERNEVO_TRY(kernel, load_kernel_file(options.kernel));
   KERNEVO_TRY(parameters, parse_parameters(options.parameters));
   KERNEVO_CHECK(check_cases(task.task, options.bench.only_cases));
-  BenchOptions bench = options.bench;
-  bench.parameters = std::move(parameters);
+  KERNEVO_TRY(device, open_device(options.device, task.task.target_gpu));
+  KERNEVO_TRY(prepared, prepare_kernel(*device, task.task, kernel, parameters));
   if (!options.unchecked) {
     CheckOptions check;
-    check.gpu = bench.gpu;
-    check.parameters = bench.parameters;
     check.small_only = true;
-    KERNEVO_TRY(checked, check_kernel(task.task, kernel, check));
+    KERNEVO_TRY(checked, check_prepared(*device, prepared, check));
     if (!checked.verdict.correct) {
       const std::string summary =
           options.blind ? blind_verdict(checked.verdict, task.task, kernel.source).verdict.summary
@@ -101,7 +99,7 @@ Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& opt
       return std::nullopt;
     }
   }
-  KERNEVO_TRY(result, bench_kernel(task.task, kernel, bench));
+  KERNEVO_TRY(result, bench_prepared(*device, prepared, options.bench));
   if (result.fault) {
     KERNEVO_CHECK(tell_fault(options, kernel, *result.fault, result.summary));
     return std::nullopt;

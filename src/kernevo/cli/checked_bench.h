@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/cli/command.h"
+#include "kernevo/device/open_device.h"
 #include "kernevo/evaluate/bench.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/task.h"
@@ -18,12 +19,13 @@ struct CheckedBenchOptions {
   std::string task;
   std::string kernel;
   std::vector<std::string> parameters;
+  DeviceChoice device;
   BenchOptions bench;
   bool unchecked = false;
   bool blind = false;
 };
 
-void add_checked_bench(CLI::App& command, CheckedBenchOptions& options);
+void add_checked_bench(CommandLine& command, CheckedBenchOptions& options);
 
 struct CheckedBench {
   Task task;

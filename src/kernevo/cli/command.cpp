@@ -1,8 +1,8 @@
 #include "kernevo/cli/command.h"
 
+#include "kernevo/cli/command_line.h"
 #include "kernevo/model/json.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 
 namespace kernevo::cli {
 
-void add_common(CLI::App& app, CommonOptions& options) {
+void add_common(CommandLine& app, CommonOptions& options) {
   app.add_flag("--json", options.json, "Answer as one JSON object");
   app.add_flag("-q,--quiet", options.quiet, "Say only the answer");
 }

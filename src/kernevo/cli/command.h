@@ -8,13 +8,11 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace kernevo::cli {
 
-// Exit codes of DESIGN section 12.
+class CommandLine;
+
+// Exit codes, as docs/architecture.md lists them.
 inline constexpr int kYes = 0;
 inline constexpr int kNo = 1;
 
@@ -28,30 +26,30 @@ struct Command {
   std::function<int()> run;
 };
 
-void add_common(CLI::App& app, CommonOptions& options);
+void add_common(CommandLine& app, CommonOptions& options);
 
-Command add_ask(CLI::App& app);
-Command add_bench(CLI::App& app);
-Command add_bench_search(CLI::App& app);
-Command add_check(CLI::App& app);
-Command add_compare(CLI::App& app);
-Command add_devices(CLI::App& app);
-Command add_doctor(CLI::App& app);
-Command add_evolve(CLI::App& app);
-Command add_extract(CLI::App& app);
-Command add_init(CLI::App& app);
-Command add_jit(CLI::App& app);
-Command add_mcp(CLI::App& app);
-Command add_playbook(CLI::App& app);
-Command add_profile(CLI::App& app);
-Command add_replay(CLI::App& app);
-Command add_report(CLI::App& app);
-Command add_run(CLI::App& app);
-Command add_runs(CLI::App& app);
-Command add_sass(CLI::App& app);
-Command add_show(CLI::App& app);
-Command add_tell(CLI::App& app);
-Command add_tune(CLI::App& app);
+Command add_ask(CommandLine& app);
+Command add_bench(CommandLine& app);
+Command add_bench_search(CommandLine& app);
+Command add_check(CommandLine& app);
+Command add_compare(CommandLine& app);
+Command add_devices(CommandLine& app);
+Command add_doctor(CommandLine& app);
+Command add_evolve(CommandLine& app);
+Command add_extract(CommandLine& app);
+Command add_init(CommandLine& app);
+Command add_jit(CommandLine& app);
+Command add_mcp(CommandLine& app);
+Command add_playbook(CommandLine& app);
+Command add_profile(CommandLine& app);
+Command add_replay(CommandLine& app);
+Command add_report(CommandLine& app);
+Command add_run(CommandLine& app);
+Command add_runs(CommandLine& app);
+Command add_sass(CommandLine& app);
+Command add_show(CommandLine& app);
+Command add_tell(CommandLine& app);
+Command add_tune(CommandLine& app);
 
 // Prints the error as one line on stderr (or as JSON on stdout) and returns its exit code.
 int report_error(const Error& error, const CommonOptions& options);

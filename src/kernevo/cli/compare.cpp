@@ -3,12 +3,12 @@
 #include "kernevo/base/text_diff.h"
 #include "kernevo/cli/blind.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/cli/kernel_options.h"
 #include "kernevo/model/json.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/task/load_task.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
 #include <memory>
@@ -24,6 +24,7 @@ struct Options {
   std::vector<std::string> parameters; // of both
   std::vector<std::string> parameters_a;
   std::vector<std::string> parameters_b;
+  DeviceChoice device;
   CompareOptions compare;
   bool all = false;
   bool no_diff = false;
@@ -63,7 +64,8 @@ void print_cases(const CompareResult& result) {
     row(result.cases[i].case_id, result.incumbent.cases[i].timing.median.value,
         result.candidate.cases[i].timing.median.value, result.cases[i].comparison);
   row("all", result.incumbent.objective->value, result.candidate.objective->value, result.overall);
-  fmt::print("times    modelled, for {}\n{}", result.incumbent.gpu.name, table(rows));
+  fmt::print("times    {}, for {}\n{}", name_of(result.incumbent.device.method),
+             result.incumbent.device.gpu.name, table(rows));
 }
 
 struct Resource {
@@ -204,7 +206,7 @@ Json side_json(const std::string& file, const BenchResult& bench) {
 
 void print_json(const Options& options, const CompareResult& result, const std::string& diff) {
   Json json{{"task", options.task},
-            {"device", "virtual:" + result.incumbent.gpu.name},
+            {"device", result.incumbent.device.name},
             {"identical", result.identical},
             {"A", side_json(options.a, result.incumbent)},
             {"B", side_json(options.b, result.candidate)},
@@ -227,7 +229,7 @@ void print_json(const Options& options, const CompareResult& result, const std::
   }
   if (!options.no_diff)
     json["diff"] = diff;
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", dump_json(json, 2));
 }
 
 int report_wrong(const Options& options, const Task& task, const KernelFile& kernel,
@@ -237,12 +239,12 @@ int report_wrong(const Options& options, const Task& task, const KernelFile& ker
   const bool first = wrong.side == Side::incumbent;
   const std::string& file = first ? options.a : options.b;
   if (options.common.json)
-    fmt::print("{}\n", Json{{"task", options.task},
-                            {"wrong", first ? "A" : "B"},
-                            {"kernel", file},
-                            {"fault", name_of(wrong.fault)},
-                            {"summary", wrong.summary}}
-                           .dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", dump_json(Json{{"task", options.task},
+                                      {"wrong", first ? "A" : "B"},
+                                      {"kernel", file},
+                                      {"fault", name_of(wrong.fault)},
+                                      {"summary", wrong.summary}},
+                                 2));
   else
     fmt::print("{}  {} ({})  {}\n  {}\n", paint("WRONG", Tone::bad), first ? "A" : "B", file,
                name_of(wrong.fault), wrong.summary);
@@ -262,7 +264,8 @@ Result<int> run(Options& options) {
   KERNEVO_TRY(b, load_kernel_file(options.b));
   KERNEVO_TRY(parameters_a, merged(options.parameters, options.parameters_a));
   KERNEVO_TRY(parameters_b, merged(options.parameters, options.parameters_b));
-  KERNEVO_TRY(result, compare_kernels(task.task, {&a, std::move(parameters_a)},
+  KERNEVO_TRY(device, open_device(options.device, task.task.target_gpu));
+  KERNEVO_TRY(result, compare_kernels(*device, task.task, {&a, std::move(parameters_a)},
                                       {&b, std::move(parameters_b)}, options.compare));
   if (result.wrong)
     return report_wrong(options, task.task, result.wrong->side == Side::incumbent ? a : b,
@@ -278,9 +281,9 @@ Result<int> run(Options& options) {
 
 } // namespace
 
-Command add_compare(CLI::App& app) {
+Command add_compare(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "compare", "Is kernel B faster than kernel A, and is the difference real? Checks both, then "
                  "compares predicted times, counters, builds and sources");
   command->footer("Exit status: 0 when B is shown to be faster by the task's objective; 1 when it "
@@ -289,8 +292,7 @@ Command add_compare(CLI::App& app) {
   command->add_option("TASK", options->task, "Task file (YAML)")->required();
   command->add_option("A", options->a, "Kernel file of the incumbent")->required();
   command->add_option("B", options->b, "Kernel file of the candidate")->required();
-  command->add_option("--gpu", options->compare.bench.gpu,
-                      "Named GPU instead of the task's target");
+  add_device_options(*command, options->device);
   command->add_option("-p,--param", options->parameters,
                       "Value of a @tune parameter of both, NAME=VALUE; repeatable");
   command->add_option("--param-a", options->parameters_a, "The same, of A only");
@@ -301,14 +303,14 @@ Command add_compare(CLI::App& app) {
       ->add_option("--blocks", options->compare.bench.blocks,
                    "About so many blocks of a launch are counted")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
+      ->in_range(1, 1000000);
   command
       ->add_option("--seed", options->compare.bench.seed,
                    "Seed of the inputs and of the blocks counted")
       ->capture_default_str();
   command->add_option("--seconds", options->compare.bench.seconds, "Wall-clock limit of one shape")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 86400.0));
+      ->in_range(0.1, 86400.0);
   command->add_flag("--small-only", options->compare.small_only,
                     "Check results on small shapes only");
   command->add_flag("--all", options->all, "Every counter of every shape, not only what differs");

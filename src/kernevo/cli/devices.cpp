@@ -1,9 +1,10 @@
 // kernevo devices: what can run a kernel here.
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
+#include "kernevo/device/device_name.h"
 #include "kernevo/device/list_devices.h"
 #include "kernevo/model/json_fields.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -29,7 +30,7 @@ void print_list(const DeviceList& list) {
       table(rows));
   rows.clear();
   for (const Gpu& gpu : list.virtual_gpus)
-    rows.push_back({"virtual:" + gpu.name, capability(gpu.compute_capability),
+    rows.push_back({to_text(DeviceName::of_virtual(gpu.name)), capability(gpu.compute_capability),
                     fmt::format("{} SMs", gpu.multiprocessors), gibibytes(gpu.memory),
                     fmt::format("{:.0f} GB/s", gpu.dram_gbps)});
   fmt::print("{}", table(rows));
@@ -43,7 +44,7 @@ void print_json(const DeviceList& list) {
                             {"architecture", capability(gpu.compute_capability)},
                             {"memory_bytes", gpu.memory.value}});
   for (const Gpu& gpu : list.virtual_gpus)
-    json["virtual"].push_back({{"device", "virtual:" + gpu.name},
+    json["virtual"].push_back({{"device", to_text(DeviceName::of_virtual(gpu.name))},
                                {"architecture", capability(gpu.compute_capability)},
                                {"multiprocessors", gpu.multiprocessors},
                                {"memory_bytes", gpu.memory.value},
@@ -54,9 +55,9 @@ void print_json(const DeviceList& list) {
 
 } // namespace
 
-Command add_devices(CLI::App& app) {
+Command add_devices(CommandLine& app) {
   auto options = std::make_shared<CommonOptions>();
-  CLI::App* command =
+  CommandLine* command =
       app.add_subcommand("devices", "What can run a kernel here: real GPUs and the virtual ones");
   add_common(*command, *options);
   return {[options] {

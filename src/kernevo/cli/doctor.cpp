@@ -2,16 +2,17 @@
 #include "kernevo/base/files.h"
 #include "kernevo/base/sandbox.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/device/list_devices.h"
+#include "kernevo/device/open_device.h"
 #include "kernevo/evaluate/check.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/task/load_task.h"
 #include "kernevo/toolchain/build_cache.h"
 #include "kernevo/toolchain/toolchain.h"
-#include "kernevo/vgpu/plugin.h"
+#include "kernevo/vgpu/tier/plugin.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 #include <thread>
@@ -102,7 +103,10 @@ Finding examine_pipeline() {
   const auto kernel = parse_kernel_file(kernel_text, "doctor.cu");
   if (!task || !kernel)
     return {"self-test", State::missing, "the built-in task does not load", "reinstall kernevo"};
-  const auto result = check_kernel(task->task, *kernel, {});
+  const auto device = open_device(DeviceChoice{}, task->task.target_gpu);
+  if (!device)
+    return {"self-test", State::missing, format_error(device.error()), ""};
+  const auto result = check_kernel(**device, task->task, *kernel, {});
   if (!result)
     return {"self-test", State::missing, format_error(result.error()), ""};
   if (!result->verdict.correct)
@@ -129,9 +133,9 @@ std::vector<Finding> examine() {
 
 } // namespace
 
-Command add_doctor(CLI::App& app) {
+Command add_doctor(CommandLine& app) {
   auto options = std::make_shared<CommonOptions>();
-  CLI::App* command =
+  CommandLine* command =
       app.add_subcommand("doctor", "What is here, what is missing and how to get it");
   add_common(*command, *options);
   return {[options] {

@@ -3,6 +3,7 @@
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/kernel_options.h"
 #include "kernevo/cli/screen.h"
+#include "kernevo/evolve/stops.h"
 #include "kernevo/model/json_fields.h"
 
 #include <cmath>
@@ -90,6 +91,10 @@ Json spending_json(const std::map<std::string, evolve::Spending>& spending) {
 
 } // namespace
 
+int exit_code_of(const RunState& state) {
+  return state.speedup() > 1 || evolve::met_by_baseline(state) ? kYes : kNo;
+}
+
 void print_run_summary(const RunState& state, store::Journal& journal,
                        const std::filesystem::path& folder, bool quiet) {
   const Member* best = state.best();
@@ -102,7 +107,13 @@ void print_run_summary(const RunState& state, store::Journal& journal,
     print_path(state, journal);
     print_lessons(state);
   }
-  if (best->candidate.step == 0) {
+  if (evolve::met_by_baseline(state)) {
+    const bool target = state.stopped->reason == StopReason::target;
+    fmt::print("{}; best is the reference, {}\n",
+               paint(target ? "target met by the baseline" : "roofline reached by the baseline",
+                     Tone::good),
+               time_text(best->objective.value));
+  } else if (state.speedup() <= 1) {
     std::string tried;
     for (const auto& [outcome, count] : state.outcomes)
       if (outcome != "baseline")
@@ -152,9 +163,9 @@ void print_run_summary_json(const RunState& state, const std::filesystem::path& 
     body["parameters"] = best->parameters;
     put_optional(body, "roofline", best->roofline);
   }
+  body["met_by_baseline"] = evolve::met_by_baseline(state);
   body["stopped"] = state.stopped ? Json(name_of(state.stopped->reason)) : Json(nullptr);
-  fmt::print("{}\n", Json{{"event", "summary"}, {"body", body}}.dump(
-                         -1, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", dump_json(Json{{"event", "summary"}, {"body", body}}));
 }
 
 } // namespace kernevo::cli

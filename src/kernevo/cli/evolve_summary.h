@@ -8,6 +8,9 @@
 
 namespace kernevo::cli {
 
+// Yes for a faster kernel, and where the baseline was all that was asked for.
+int exit_code_of(const evolve::RunState& state);
+
 void print_run_summary(const evolve::RunState& state, store::Journal& journal,
                        const std::filesystem::path& folder, bool quiet);
 

@@ -93,8 +93,9 @@ void EvolveView::begin(const RunStarted& started, const evolve::RunState* resume
     return;
   fmt::print("task     {} ({} {})\n", started.task_file, context_.task.operation,
              name_of(context_.task.dtype));
-  fmt::print("device   virtual {} (sm_{}); times are modelled\n", context_.gpu.name,
-             context_.gpu.compute_capability);
+  const DeviceIdentity& device = context_.device->identity();
+  fmt::print("device   {} (sm_{}); times are {}\n", device.name, device.gpu.compute_capability,
+             name_of(device.method));
   fmt::print("search   {}, proposers {}, seed {}\n", name_of(started.settings.search),
              fmt::join(started.settings.proposers, ", "), started.settings.seed);
   for (const ModelSettings& model : started.settings.llm.models)
@@ -167,9 +168,8 @@ void EvolveView::show(const RunEvent* event, const evolve::RunProgress& progress
     return;
   if (options_.json) {
     if (event != nullptr)
-      fmt::print("{}\n",
-                 Json{{"event", kind_of(*event)}, {"body", Json::parse(to_json(*event))}}.dump(
-                     -1, ' ', false, Json::error_handler_t::replace));
+      fmt::print("{}\n", dump_json(Json{{"event", kind_of(*event)},
+                                        {"body", Json::parse(to_json(*event))}}));
     std::fflush(stdout);
     return;
   }

@@ -2,12 +2,13 @@
 #include "kernevo/base/files.h"
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/extract/forms.h"
 #include "kernevo/mcp/task_text.h"
 #include "kernevo/model/json_fields.h"
+#include "kernevo/store/open_journal.h"
 #include "kernevo/store/run_folders.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
@@ -66,7 +67,7 @@ void tell(const Options& options, extract::Form form, const extract::Extraction&
       object["text"] = text;
     else
       object["file"] = options.output;
-    fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", dump_json(object, 2));
     return;
   }
   if (options.output.empty()) {
@@ -92,10 +93,11 @@ Result<int> run(const Options& options) {
     return fail(ErrorCode::usage, "exists already", Place{options.output},
                 "give --force to replace it, or another file");
   KERNEVO_TRY(folder, store::find_run(options.run));
-  KERNEVO_TRY(journal, store::Journal::open(folder, store::Journal::Access::read));
+  KERNEVO_TRY(journal, store::open_journal(folder, store::Journal::Access::read));
   auto found = extract::read_extraction(*journal, options.iteration);
   if (!found && options.blind && options.iteration)
-    return fail(found.error().code, fmt::format("step {} is no right kernel", *options.iteration),
+    return fail(found.error().code,
+                fmt::format("step {} is not a correct kernel", *options.iteration),
                 Place{options.run}, "take the best, or another step");
   if (!found)
     return tl::unexpected<Error>(found.error());
@@ -116,9 +118,9 @@ Result<int> run(const Options& options) {
 
 } // namespace
 
-Command add_extract(CLI::App& app) {
+Command add_extract(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "extract", "Take a kernel out of a run: as a kernel file, a CUDA program, a PyTorch module "
                  "or JSON, with the receipt of where it comes from");
   command->add_option("RUN", options->run, "Name or folder of the run")->required();

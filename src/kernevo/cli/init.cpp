@@ -2,11 +2,12 @@
 #include "kernevo/base/files.h"
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/model/gpu.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/task/catalogue.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -104,10 +105,10 @@ int run(const Options& options, bool list) {
 
 } // namespace
 
-Command add_init(CLI::App& app) {
+Command add_init(CommandLine& app) {
   auto options = std::make_shared<Options>();
   auto list = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("init", "A new task with a naive kernel that passes");
+  CommandLine* command = app.add_subcommand("init", "A new task with a naive kernel that passes");
   command->add_option("OPERATION", options->operation,
                       "Operation of the catalogue, for example softmax");
   command->add_option("--folder", options->folder,

@@ -2,14 +2,15 @@
 #include "kernevo/base/files.h"
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/toolchain/compile_worker.h"
 #include "kernevo/toolchain/toolchain.h"
-#include "kernevo/vgpu/machine.h"
-#include "kernevo/vgpu/object_store.h"
-#include "kernevo/vgpu/plugin.h"
+#include "kernevo/vgpu/execute/machine.h"
+#include "kernevo/vgpu/program/kernels.h"
+#include "kernevo/vgpu/tier/object_store.h"
+#include "kernevo/vgpu/tier/plugin.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,13 +43,8 @@ Result<std::string> ptx_of(const Options& options) {
   request.file = options.file;
   request.architecture = options.architecture;
   request.resources = false;
-  KERNEVO_TRY(build, compile_confined(request));
-  if (build.ok)
-    return build.ptx;
-  for (const Diagnostic& diagnostic : build.diagnostics)
-    if (diagnostic.severity == Diagnostic::Severity::error)
-      return fail(ErrorCode::input, diagnostic.message, diagnostic.place);
-  return fail(ErrorCode::input, "does not compile", Place{options.file});
+  KERNEVO_TRY(build, build_or_fail(request));
+  return build.ptx;
 }
 
 // The named kernel, or the only one.
@@ -164,22 +160,22 @@ void print_json(const Answer& answer) {
   Json dumps = Json::object();
   for (const auto& [name, text] : answer.report.dumps)
     dumps[name] = text;
-  fmt::print("{}\n", Json{{"kernel", answer.kernel},
-                          {"instructions", answer.instructions},
-                          {"machine_code_bytes", answer.report.machine_code_bytes},
-                          {"from_cache", answer.report.from_cache},
-                          {"entries", answer.entries},
-                          {"exits", answer.exits},
-                          {"passes", passes},
-                          {"dumps", dumps}}
-                         .dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", dump_json(Json{{"kernel", answer.kernel},
+                                    {"instructions", answer.instructions},
+                                    {"machine_code_bytes", answer.report.machine_code_bytes},
+                                    {"from_cache", answer.report.from_cache},
+                                    {"entries", answer.entries},
+                                    {"exits", answer.exits},
+                                    {"passes", passes},
+                                    {"dumps", dumps}},
+                               2));
 }
 
 } // namespace
 
-Command add_jit(CLI::App& app) {
+Command add_jit(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "jit", "Compile a kernel for this machine's processor and show the passes, their times and "
              "what each made");
   command->add_option("FILE", options->file, "PTX (.ptx) or CUDA device code")->required();

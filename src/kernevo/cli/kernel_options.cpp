@@ -1,9 +1,18 @@
 #include "kernevo/cli/kernel_options.h"
 
+#include "kernevo/cli/command_line.h"
+
 #include <charconv>
 #include <fmt/format.h>
 
 namespace kernevo::cli {
+
+void add_device_options(CommandLine& command, DeviceChoice& choice) {
+  command.add_option("--device", choice.device,
+                     "Where kernels run, such as virtual:H100 (default: the virtual GPU of the "
+                     "task's target; 'kernevo devices' lists them)");
+  command.add_option("--gpu", choice.gpu, "Named GPU instead of the task's target: virtual:GPU");
+}
 
 Result<ParameterValues> parse_parameters(const std::vector<std::string>& settings) {
   ParameterValues values;

@@ -1,13 +1,19 @@
-// What commands about a kernel of a task share: which files, which GPU, which parameters.
+// What commands about a kernel of a task share: which files, which device, which parameters.
 #pragma once
 
 #include "kernevo/base/result.h"
+#include "kernevo/device/open_device.h"
 #include "kernevo/kernel/kernel_file.h"
 
 #include <string>
 #include <vector>
 
 namespace kernevo::cli {
+
+class CommandLine;
+
+// --device and --gpu.
+void add_device_options(CommandLine& command, DeviceChoice& choice);
 
 // "BM=64" each; integers only.
 Result<ParameterValues> parse_parameters(const std::vector<std::string>& settings);

@@ -1,14 +1,13 @@
-// What a run would ask its models for, before it asks anything.
+// How `evolve --dry-run` shows what a run would ask its models for.
 #pragma once
 
 #include "kernevo/cli/command.h"
-#include "kernevo/evolve/run_context.h"
 #include "kernevo/model/run_event.h"
+#include "kernevo/run/estimate.h"
 
 namespace kernevo::cli {
 
-// Prints calls, tokens and dollars as a range: every kernel right at once, and every repair needed.
-Result<int> print_estimate(const RunSettings& settings, const evolve::RunContext& context,
-                           const CommonOptions& options);
+void print_estimate(const run::RunEstimate& estimate, const RunBudget& budget,
+                    const CommonOptions& options);
 
 } // namespace kernevo::cli

@@ -1,10 +1,10 @@
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/device/virtual_device.h"
 #include "kernevo/model/json.h"
 #include "kernevo/toolchain/compile_worker.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <exception>
@@ -28,10 +28,8 @@ kernevo doctor says what this machine has and lacks; kernevo --help lists every 
 )";
 
 // CLI11 counts a misspelt command as a surplus argument; people deserve better.
-int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, char** argv) {
-  std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    commands.push_back(command->get_name());
+int usage_error(const CommandLine& app, const std::string& problem, int argc, char** argv) {
+  const std::vector<std::string> commands = app.subcommands();
   const std::string first = argc > 1 ? argv[1] : "";
   const bool known = std::find(commands.begin(), commands.end(), first) != commands.end();
   if (!known && !first.starts_with("-")) {
@@ -39,11 +37,9 @@ int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, c
                first, did_you_mean(first, commands));
     return 2;
   }
-  std::string message = problem.what();
-  std::replace(message.begin(), message.end(), '\n', ' ');
   if (std::find(argv, argv + argc, std::string_view("--json")) != argv + argc)
-    fmt::print("{}\n", to_json(Error{ErrorCode::usage, message, std::nullopt, "see --help"}));
-  fmt::print(stderr, "kernevo: {}; see 'kernevo{} --help'\n", message, known ? " " + first : "");
+    fmt::print("{}\n", to_json(Error{ErrorCode::usage, problem, std::nullopt, "see --help"}));
+  fmt::print(stderr, "kernevo: {}; see 'kernevo{} --help'\n", problem, known ? " " + first : "");
   return 2;
 }
 
@@ -51,9 +47,9 @@ int serve(std::string_view role) {
   // A worker writes to a channel whose other end may be gone.
   std::signal(SIGPIPE, SIG_IGN); // NOLINT(cert-err33-c)
   if (role == "execute")
-    return serve_virtual_device();
+    return serve_role(virtual_device_role());
   if (role == "compile")
-    return serve_compiler();
+    return serve_role(compiler_role());
   return 2;
 }
 
@@ -64,9 +60,8 @@ int run(int argc, char** argv) {
     fmt::print(fmt::runtime(kWelcome), KERNEVO_VERSION);
     return kYes;
   }
-  CLI::App app("kernevo: from a GPU kernel to a faster one, with the evidence", "kernevo");
-  app.set_version_flag("--version", "kernevo " KERNEVO_VERSION);
-  app.require_subcommand(1);
+  CommandLine app("kernevo: from a GPU kernel to a faster one, with the evidence", "kernevo",
+                  "kernevo " KERNEVO_VERSION);
   std::map<std::string, Command> commands;
   commands["ask"] = add_ask(app);
   commands["bench"] = add_bench(app);
@@ -90,14 +85,12 @@ int run(int argc, char** argv) {
   commands["show"] = add_show(app);
   commands["tell"] = add_tell(app);
   commands["tune"] = add_tune(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) { // --help, --version
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& problem) {
-    return usage_error(app, problem, argc, argv);
-  }
-  return commands.at(app.get_subcommands().front()->get_name()).run();
+  const ParsedArguments parsed = app.parse(argc, argv);
+  if (parsed.answered)
+    return kYes;
+  if (!parsed.problem.empty())
+    return usage_error(app, parsed.problem, argc, argv);
+  return commands.at(parsed.command).run();
 }
 
 } // namespace

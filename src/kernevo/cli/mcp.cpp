@@ -1,10 +1,10 @@
 // kernevo mcp: the tools of this program for a coding agent, over standard input and output.
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/cli/stop_signals.h"
 #include "kernevo/mcp/serve.h"
 #include "kernevo/task/load_task.h"
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <filesystem>
 #include <fmt/format.h>
@@ -51,9 +51,9 @@ Result<int> run(const Options& options) {
 
 } // namespace
 
-Command add_mcp(CLI::App& app) {
+Command add_mcp(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "mcp", "Serve check, bench, profile, compare, tune, ask, tell and best to a coding agent: a "
              "Model Context Protocol server on standard input and output");
   command->add_option("--task", options->task, "Task that is meant when a call names none");

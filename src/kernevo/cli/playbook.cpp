@@ -2,11 +2,12 @@
 #include "kernevo/propose/playbook.h"
 #include "kernevo/base/files.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
+#include "kernevo/cli/kernel_options.h"
 #include "kernevo/evolve/run_context.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/json_fields.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,7 +23,7 @@ struct Options {
   CommonOptions common;
   std::string task;
   std::string kernel;
-  std::string gpu;
+  DeviceChoice device;
   std::string write;
 };
 
@@ -45,7 +46,7 @@ void print_json(const std::vector<Move>& moves) {
                         {"title", move.title},
                         {"answers", move.answers},
                         {"source", move.source}});
-  fmt::print("{}\n", Json{{"moves", list}}.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", dump_json(Json{{"moves", list}}, 2));
 }
 
 void print_text(const std::vector<Move>& moves, bool recipes, const std::string& written) {
@@ -59,7 +60,7 @@ void print_text(const std::vector<Move>& moves, bool recipes, const std::string&
 }
 
 Result<int> run(const Options& options) {
-  KERNEVO_TRY(context, evolve::make_run_context(options.task, options.gpu));
+  KERNEVO_TRY(context, evolve::make_run_context(options.task, options.device));
   propose::Parent parent;
   parent.source = context.reference_source;
   if (!options.kernel.empty()) {
@@ -89,16 +90,16 @@ Result<int> run(const Options& options) {
 
 } // namespace
 
-Command add_playbook(CLI::App& app) {
+Command add_playbook(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "playbook",
       "What would the playbook propose? Lists its recipes for the task and its rewrites "
       "of a kernel, and writes them if asked");
   command->add_option("TASK", options->task, "Task file (YAML)")->required();
   command->add_option("KERNEL", options->kernel,
                       "Kernel file to rewrite (default: the task's reference)");
-  command->add_option("--gpu", options->gpu, "Named GPU instead of the task's target");
+  add_device_options(*command, options->device);
   command->add_option("--write", options->write, "Write each kernel into this folder");
   add_common(*command, options->common);
   return {[options] {

@@ -1,9 +1,9 @@
 // kernevo profile TASK KERNEL: why does it take as long as it does?
 #include "kernevo/cli/checked_bench.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/cli/profile_report.h"
 #include "kernevo/evaluate/explain_bench.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -26,9 +26,9 @@ Result<int> run(const CheckedBenchOptions& options) {
 
 } // namespace
 
-Command add_profile(CLI::App& app) {
+Command add_profile(CommandLine& app) {
   auto options = std::make_shared<CheckedBenchOptions>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "profile", "Why does this kernel take as long as it does? Counters, roofline, bounds, what "
                  "holds it back with what to try, and the source lines behind it");
   add_checked_bench(*command, *options);

@@ -89,7 +89,7 @@ std::string profile_json(const ProfileReport& report) {
   const BenchResult& result = report.result;
   Json json{{"task", report.task},
             {"kernel", report.kernel},
-            {"device", "virtual:" + result.gpu.name},
+            {"device", result.device.name},
             {"parameters", result.parameters},
             {"objective_ns", result.objective->value},
             {"cases", Json::array()}};
@@ -102,7 +102,7 @@ std::string profile_json(const ProfileReport& report) {
       one["launches"].push_back(launch_json(bench.launches[i], report.explanations[c][i]));
     json["cases"].push_back(std::move(one));
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return dump_json(json, 2);
 }
 
 } // namespace kernevo::cli

@@ -1,8 +1,8 @@
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/kernel_options.h"
 #include "kernevo/cli/profile_report.h"
-#include "kernevo/cli/roofline_sketch.h"
 #include "kernevo/predict/counters.h"
+#include "kernevo/report/roofline_sketch.h"
 
 #include <algorithm>
 #include <array>
@@ -234,7 +234,7 @@ std::string launch_text(const LaunchBench& launch, const Explanation& explanatio
   if (!launch.prediction.from_machine_code)
     text += "  from PTX alone: ptxas or nvdisasm is missing, 'kernevo doctor' tells how to get "
             "them\n";
-  const std::string sketch = roofline_sketch(explanation.roofline);
+  const std::string sketch = report::roofline_sketch(explanation.roofline);
   if (!sketch.empty())
     text += fmt::format("{} log-log\n{}", paint("roofline", Tone::strong), sketch);
   return text + bounds_text(launch.prediction) + counters_text(launch) +
@@ -274,7 +274,7 @@ std::string profile_text(const ProfileReport& report) {
   const BenchResult& result = report.result;
   std::string text =
       fmt::format("task     {}\nkernel   {}\ndevice   virtual {} (sm_{})\n", report.task,
-                  report.kernel, result.gpu.name, result.gpu.compute_capability);
+                  report.kernel, result.device.gpu.name, result.device.gpu.compute_capability);
   if (!result.parameters.empty())
     text += fmt::format("with     {}\n", parameters_text(result.parameters));
   const Source source(report.file);

@@ -1,11 +1,11 @@
 // kernevo replay RUN: do the decisions follow from the journal?
 #include "kernevo/evolve/replay.h"
 #include "kernevo/cli/command.h"
-#include "kernevo/cli/proposers.h"
-#include "kernevo/cli/run_parts.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/model/json_fields.h"
+#include "kernevo/run/proposers.h"
+#include "kernevo/run/stored_run.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -18,9 +18,9 @@ struct Options {
 };
 
 Result<int> run(const Options& options) {
-  KERNEVO_TRY(stored, open_run(options.run, store::Journal::Access::read));
-  KERNEVO_TRY(context, context_of(stored));
-  KERNEVO_TRY(proposers, make_known_proposers(stored.state.started.settings, context));
+  KERNEVO_TRY(stored, run::open_stored_run(options.run, store::Journal::Access::read));
+  KERNEVO_TRY(context, run::context_of(stored));
+  KERNEVO_TRY(proposers, run::make_known_proposers(stored.state.started.settings, context));
   evolve::Panel panel(std::move(proposers), *stored.journal);
   KERNEVO_TRY(result, evolve::replay_run(*stored.journal, panel));
   const bool same = result.differences.empty();
@@ -44,9 +44,9 @@ Result<int> run(const Options& options) {
 
 } // namespace
 
-Command add_replay(CLI::App& app) {
+Command add_replay(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "replay", "Make a run's decisions again from its journal, and prove them identical");
   command->add_option("RUN", options->run, "A run's name or folder")->required();
   add_common(*command, options->common);

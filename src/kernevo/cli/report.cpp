@@ -1,13 +1,14 @@
 // kernevo report RUN: the story of a run as one HTML page, or for TensorBoard.
+#include "kernevo/cli/command_line.h"
 #include "kernevo/report/page.h"
 
 #include "kernevo/base/files.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/report/tensorboard.h"
+#include "kernevo/store/open_journal.h"
 #include "kernevo/store/run_folders.h"
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 
@@ -53,7 +54,7 @@ Result<fs::path> write_events(const Options& options, store::Journal& journal) {
 
 Result<int> run(const Options& options) {
   KERNEVO_TRY(folder, store::find_run(options.run));
-  KERNEVO_TRY(journal, store::Journal::open(folder, store::Journal::Access::read));
+  KERNEVO_TRY(journal, store::open_journal(folder, store::Journal::Access::read));
   const bool page_wanted = options.tensorboard.empty() || !options.out.empty();
   Json written;
   if (page_wanted) {
@@ -65,7 +66,7 @@ Result<int> run(const Options& options) {
     written["tensorboard"] = file.string();
   }
   if (options.common.json) {
-    fmt::print("{}\n", written.dump(-1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", dump_json(written));
     return kYes;
   }
   for (const auto& [what, file] : written.items())
@@ -77,9 +78,9 @@ Result<int> run(const Options& options) {
 
 } // namespace
 
-Command add_report(CLI::App& app) {
+Command add_report(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "report", "Tell the story of a run: one HTML page that needs nothing else, or event files "
                 "for TensorBoard");
   command->add_option("RUN", options->run, "Name or folder of a run")->required();

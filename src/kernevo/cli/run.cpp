@@ -2,16 +2,20 @@
 #include "kernevo/base/files.h"
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
-#include "kernevo/cli/run_arguments.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/cli/run_prediction.h"
+#include "kernevo/device/device_name.h"
+#include "kernevo/hardware/gpu_table.h"
+#include "kernevo/kernel/argument_text.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/predict/choose_blocks.h"
 #include "kernevo/predict/counters.h"
 #include "kernevo/predict/l1_share.h"
+#include "kernevo/toolchain/compile_worker.h"
 #include "kernevo/toolchain/toolchain.h"
-#include "kernevo/vgpu/machine.h"
+#include "kernevo/vgpu/execute/machine.h"
+#include "kernevo/vgpu/program/kernels.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
@@ -61,13 +65,7 @@ Result<std::string> compile_to_ptx(const Options& options, const Gpu& gpu, std::
   }
   if (kernel.find('<') != std::string::npos)
     request.name_expressions.push_back(kernel);
-  KERNEVO_TRY(build, compile(toolchain, request));
-  if (!build.ok) {
-    for (const Diagnostic& diagnostic : build.diagnostics)
-      if (diagnostic.severity == Diagnostic::Severity::error)
-        return fail(ErrorCode::input, diagnostic.message, diagnostic.place);
-    return fail(ErrorCode::input, options.file + " does not compile");
-  }
+  KERNEVO_TRY(build, build_or_fail(request));
   if (const auto lowered = build.lowered_names.find(kernel); lowered != build.lowered_names.end())
     kernel = lowered->second;
   return build.ptx;
@@ -293,7 +291,7 @@ void print_result(const Options& options, const vgpu::KernelInfo& kernel,
 void print_json(const vgpu::KernelInfo& kernel, const vgpu::LaunchResult& result,
                 const vgpu::Machine& machine, const std::optional<Prediction>& prediction) {
   Json json{{"kernel", kernel.name},
-            {"device", "virtual:" + machine.gpu().name},
+            {"device", to_text(DeviceName::of_virtual(machine.gpu().name))},
             {"blocks", result.statistics.blocks_run},
             {"warp_instructions", result.statistics.warp_instructions},
             {"thread_instructions", result.statistics.thread_instructions},
@@ -320,7 +318,7 @@ void print_json(const vgpu::KernelInfo& kernel, const vgpu::LaunchResult& result
   }
   if (result.fault)
     json["finding"] = {{"kind", name_of(result.fault->kind)}, {"message", result.fault->message}};
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", dump_json(json, 2));
 }
 
 Result<int> run(const Options& options) {
@@ -370,9 +368,9 @@ Result<int> run(const Options& options) {
 
 } // namespace
 
-Command add_run(CLI::App& app) {
+Command add_run(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "run", "Run one kernel of a .ptx or .cu file on the virtual GPU with given buffers");
   command->add_option("FILE", options->file, "PTX (.ptx) or CUDA device code")->required();
   command->add_option("--kernel", options->kernel,
@@ -390,10 +388,10 @@ Command add_run(CLI::App& app) {
   command->add_option("-D", options->defines, "Macro for the compiler, NAME[=VALUE]")
       ->allow_extra_args(false);
   command->add_option("--cores", options->cores, "Cores of this machine to use; 0 = all")
-      ->check(CLI::Range(0, 1024));
+      ->in_range(0, 1024);
   command->add_option("--seconds", options->seconds, "Wall-clock limit")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 86400.0));
+      ->in_range(0.1, 86400.0);
   command->add_flag("--sanitize", options->sanitize,
                     "Find races and reads of memory nobody wrote (one core, slower)");
   command->add_flag("--cooperative", options->cooperative, "A cooperative launch (grid.sync())");

@@ -15,7 +15,7 @@ namespace kernevo::cli {
 Result<Prediction> predict_run(const std::string& ptx, const std::string& kernel, const Gpu& gpu,
                                const LaunchCounts& counts);
 
-// The time, then the share of each resource, one a line.
+// The time, then the share of each resource, one per line.
 void print_prediction(const Prediction& prediction);
 
 } // namespace kernevo::cli

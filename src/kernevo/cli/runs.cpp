@@ -1,12 +1,13 @@
 // kernevo runs: which runs are there?
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/cli/kernel_options.h"
-#include "kernevo/cli/run_parts.h"
 #include "kernevo/evolve/orchestrator.h"
 #include "kernevo/model/json_fields.h"
+#include "kernevo/run/stored_run.h"
+#include "kernevo/store/open_journal.h"
 #include "kernevo/store/run_folders.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -47,7 +48,7 @@ Result<int> list(const Options& options) {
   std::vector<std::vector<std::string>> rows = {
       {"run", "task", "gpu", "steps", "evaluations", "best", "speed-up", "stopped"}};
   for (const std::filesystem::path& folder : folders) {
-    const auto run = open_run(folder.string(), store::Journal::Access::read);
+    const auto run = run::open_stored_run(folder.string(), store::Journal::Access::read);
     const std::string name = folder.filename().string();
     if (!run) {
       all.push_back(Json{{"run", name}, {"error", format_error(run.error())}});
@@ -63,7 +64,7 @@ Result<int> list(const Options& options) {
                     fmt::format("{:.2f} x", state.speedup()), standing_of(state)});
   }
   if (options.common.json)
-    fmt::print("{}\n", Json{{"runs", all}}.dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", dump_json(Json{{"runs", all}}, 2));
   else if (folders.empty())
     fmt::print("no runs in {}; 'kernevo evolve TASK' makes one\n", store::runs_folder().string());
   else
@@ -79,7 +80,7 @@ Result<int> repair(const std::string& name) {
     return kYes;
   }
   // The fold of many events takes a while: once, here.
-  KERNEVO_TRY(journal, store::Journal::open(folder, store::Journal::Access::write));
+  KERNEVO_TRY(journal, store::open_journal(folder, store::Journal::Access::write));
   KERNEVO_TRY(state, evolve::fold_journal(*journal));
   KERNEVO_CHECK(journal->put_snapshot({journal->events(), evolve::to_json(state)}));
   fmt::print("{} events kept; the damaged file is {}; 'kernevo evolve --resume {}' goes on\n",
@@ -89,9 +90,10 @@ Result<int> repair(const std::string& name) {
 
 } // namespace
 
-Command add_runs(CLI::App& app) {
+Command add_runs(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("runs", "List the runs of evolve and what came of them");
+  CommandLine* command =
+      app.add_subcommand("runs", "List the runs of evolve and what came of them");
   command->add_option(
       "--repair", options->repair,
       "Keep all of this run's journal that is whole, and put the damaged file aside");

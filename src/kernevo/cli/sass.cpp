@@ -3,6 +3,8 @@
 #include "kernevo/base/files.h"
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/gpu.h"
 #include "kernevo/model/json_fields.h"
@@ -12,7 +14,6 @@
 #include "kernevo/sass/opcode_table.h"
 #include "kernevo/toolchain/compile_worker.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -80,12 +81,7 @@ Result<Answer> disassemble_file(const Options& options) {
     answer.ptx = std::move(text);
   } else {
     KERNEVO_TRY(request, compile_request(options, architecture));
-    KERNEVO_TRY(build, compile_confined(request));
-    for (const Diagnostic& diagnostic : build.diagnostics)
-      if (!build.ok && diagnostic.severity == Diagnostic::Severity::error)
-        return fail(ErrorCode::input, diagnostic.message, diagnostic.place);
-    if (!build.ok)
-      return fail(ErrorCode::input, "does not compile", Place{options.file});
+    KERNEVO_TRY(build, build_or_fail(request));
     answer.ptx = build.ptx;
     how.architecture = request.architecture;
     how.flags = request.flags;
@@ -264,16 +260,16 @@ void print_json(const Answer& answer) {
   Json functions = Json::array();
   for (const sass::SassFunction* function : answer.shown)
     functions.push_back(to_json(*function));
-  fmt::print("{}\n",
-             Json{{"architecture", answer.module.architecture}, {"functions", functions}}.dump(
-                 2, ' ', false, Json::error_handler_t::replace));
+  fmt::print(
+      "{}\n",
+      dump_json(Json{{"architecture", answer.module.architecture}, {"functions", functions}}, 2));
 }
 
 } // namespace
 
-Command add_sass(CLI::App& app) {
+Command add_sass(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "sass", "Show the machine instructions of a kernel: stalls, barriers, pipes, PTX lines");
   command->add_option("FILE", options->file, "PTX (.ptx) or a kernel file")->required();
   command->add_option("--gpu", options->gpu, "GPU to assemble for")->capture_default_str();

@@ -1,13 +1,14 @@
 // kernevo show RUN: what happened, and why?
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/cli/evolve_summary.h"
 #include "kernevo/cli/kernel_options.h"
-#include "kernevo/cli/run_parts.h"
 #include "kernevo/cli/screen.h"
 #include "kernevo/cli/why.h"
+#include "kernevo/evolve/stops.h"
 #include "kernevo/model/json_fields.h"
+#include "kernevo/run/stored_run.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -50,7 +51,7 @@ void print_steps(const std::vector<store::StepRow>& rows) {
 }
 
 Result<int> run(const Options& options) {
-  KERNEVO_TRY(stored, open_run(options.run, store::Journal::Access::read));
+  KERNEVO_TRY(stored, run::open_stored_run(options.run, store::Journal::Access::read));
   if (options.why)
     return print_why(stored, *options.why, options.common.json);
   const Step next = stored.state.next_step;
@@ -60,10 +61,11 @@ Result<int> run(const Options& options) {
     Json steps = Json::array();
     for (const store::StepRow& row : rows)
       steps.push_back(to_json(row));
-    fmt::print("{}\n", Json{{"run", stored.state.started.run},
-                            {"state", Json::parse(evolve::to_json(stored.state))},
-                            {"steps", steps}}
-                           .dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", dump_json(Json{{"run", stored.state.started.run},
+                                      {"state", Json::parse(evolve::to_json(stored.state))},
+                                      {"met_by_baseline", evolve::met_by_baseline(stored.state)},
+                                      {"steps", steps}},
+                                 2));
     return kYes;
   }
   const RunStarted& started = stored.state.started;
@@ -78,20 +80,20 @@ Result<int> run(const Options& options) {
 
 } // namespace
 
-Command add_show(CLI::App& app) {
+Command add_show(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
+  CommandLine* command =
       app.add_subcommand("show", "What happened in a run, and why each step was taken");
   command->add_option("RUN", options->run, "A run's name or folder")->required();
   command
       ->add_option("--why", options->why,
                    "Why was this step taken? From the counter to the rule to the decision")
-      ->check(CLI::NonNegativeNumber);
+      ->check(Check::not_negative);
   command->add_option("--from", options->from, "First step to list (default: the last ones)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(Check::not_negative);
   command->add_option("--limit", options->limit, "List so many steps")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(Check::not_negative);
   add_common(*command, options->common);
   return {[options] {
     const auto code = run(*options);

@@ -1,11 +1,11 @@
 // kernevo tell RUN KERNEL: the kernel that was asked for; what came of it?
 #include "kernevo/base/files.h"
-#include "kernevo/cli/agent_run.h"
+#include "kernevo/cli/agent_answer.h"
+#include "kernevo/cli/command_line.h"
 #include "kernevo/cli/kernel_options.h"
-#include "kernevo/cli/proposers.h"
-#include "kernevo/propose/read_reply.h"
+#include "kernevo/cli/stop_signals.h"
+#include "kernevo/run/agent.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -19,16 +19,6 @@ struct Options {
   std::optional<Step> step;
   std::string title;
 };
-
-Result<Step> waiting_step(const evolve::RunState& state, const std::optional<Step>& asked) {
-  if (asked)
-    return *asked;
-  for (const auto& [step, directive] : state.pending)
-    if (directive.proposer == "agent")
-      return step;
-  return fail(ErrorCode::usage, "no step of this run waits for a kernel", std::nullopt,
-              "'kernevo ask RUN' says what is wanted, or that the run is over");
-}
 
 std::string outcome_of(const evolve::Told& told) {
   return told.open ? "repair" : std::string(name_of(told.evaluation.outcome));
@@ -92,34 +82,24 @@ void print_told(const evolve::Told& told, Step step, bool quiet) {
 Result<int> run(const Options& options) {
   const StopSignals signals;
   KERNEVO_TRY(source, read_text_file(options.kernel, 1U << 20U));
-  KERNEVO_TRY(stored, open_run(options.run, store::Journal::Access::write));
-  KERNEVO_TRY(context, context_of(stored));
-  KERNEVO_TRY(step, waiting_step(stored.state, options.step));
-  KERNEVO_TRY(proposers, make_proposers(stored.state.started.settings, context,
-                                        stored.journal->folder() / kTraces));
-  evolve::Panel panel(std::move(proposers), *stored.journal);
-  KERNEVO_TRY(seconds, seconds_since_start(*stored.journal));
-  propose::Proposal proposal;
-  proposal.source = source;
-  proposal.title = options.title;
-  if (proposal.title.empty())
-    if (const auto read = propose::read_kernel_reply(source))
-      proposal.title = read->title;
-  KERNEVO_TRY(told, evolve::tell_step(context, *stored.journal, panel,
-                                      agent_orchestration(signals, seconds), step, proposal));
+  KERNEVO_TRY(stored, run::open_stored_run(options.run, store::Journal::Access::write));
+  const auto interrupted = [&signals] { return signals.requested(); };
+  const LlmSettings llm = stored.state.started.settings.llm;
+  KERNEVO_TRY(opened, run::OpenRun::resume(std::move(stored), llm, interrupted));
+  KERNEVO_TRY(told, run::tell(*opened, {source, options.title, options.step}, interrupted));
   if (options.common.json)
-    fmt::print("{}\n",
-               told_json(told, step, seconds).dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", dump_json(told_json(told.result, told.step, told.seconds), 2));
   else
-    print_told(told, step, options.common.quiet);
-  return !told.open && told.evaluation.outcome == StepOutcome::improved ? kYes : kNo;
+    print_told(told.result, told.step, options.common.quiet);
+  const bool best = !told.result.open && told.result.evaluation.outcome == StepOutcome::improved;
+  return best ? kYes : kNo;
 }
 
 } // namespace
 
-Command add_tell(CLI::App& app) {
+Command add_tell(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "tell",
       "Give the kernel that 'ask' asked for: it is checked, tuned, timed and judged; exit 0 "
       "when it is the new best");

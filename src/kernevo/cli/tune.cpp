@@ -2,6 +2,8 @@
 #include "kernevo/base/files.h"
 #include "kernevo/cli/blind.h"
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/command_line.h"
+#include "kernevo/cli/kernel_options.h"
 #include "kernevo/cli/stop_signals.h"
 #include "kernevo/cli/tune_replay.h"
 #include "kernevo/cli/tune_report.h"
@@ -9,7 +11,6 @@
 #include "kernevo/task/load_task.h"
 #include "kernevo/tune/kernel_objective.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
 
@@ -26,7 +27,7 @@ struct Options {
   CommonOptions common;
   std::string task;
   std::string kernel;
-  std::string gpu;
+  DeviceChoice device;
   std::optional<std::int64_t> evaluations;
   std::optional<double> seconds;
   std::string strategy{search::kDefaultStrategy};
@@ -140,13 +141,14 @@ Result<int> run_tuning(const Options& options) {
   KERNEVO_TRY(task, load_task(options.task));
   KERNEVO_TRY(kernel, load_kernel_file(options.kernel));
   KERNEVO_CHECK(check_target(options));
-  KERNEVO_TRY(subject, tune::prepare_subject(task.task, kernel, options.gpu));
+  KERNEVO_TRY(device, open_device(options.device, task.task.target_gpu));
+  KERNEVO_TRY(subject, tune::prepare_subject(task.task, kernel, *device));
   tune::TunerOptions tuner = tuner_options(options, subject);
   KERNEVO_CHECK(search::make_strategy(options.strategy, subject.space));
   KERNEVO_TRY(known, read_cache(options.import_cache, false, subject));
   tuner.known = std::move(known);
   KERNEVO_TRY(exported, read_cache(options.export_cache, true, subject));
-  TuneNames names{options.task, options.kernel, options.gpu, {}, {}};
+  TuneNames names{options.task, options.kernel, options.device, {}, {}};
   KERNEVO_TRY(log, open_log(options, subject, tuner.search, names));
 
   const StopSignals signals;
@@ -156,9 +158,7 @@ Result<int> run_tuning(const Options& options) {
   tuner.observer = [&](tune::TuningEvent event, const tune::TuningState& state) {
     progress.show(event, state);
   };
-  BenchOptions bench;
-  bench.gpu = subject.gpu.name;
-  tune::KernelObjective objective(task.task, kernel, bench, options.seed + 1);
+  tune::KernelObjective objective(*device, task.task, kernel, {}, options.seed + 1);
   const auto start = std::chrono::steady_clock::now();
   auto result = tune::tune(subject.space, objective, log ? &*log : nullptr, tuner);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
@@ -210,9 +210,9 @@ Result<int> run(const Options& options) {
 
 } // namespace
 
-Command add_tune(CLI::App& app) {
+Command add_tune(CommandLine& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  CommandLine* command = app.add_subcommand(
       "tune", "Which values of its @tune parameters make this kernel fastest? Searches under a "
               "budget, checks every new best, and can be stopped and started again");
   command->add_option("TASK", options->task, "Task file (YAML)");
@@ -228,16 +228,16 @@ Command add_tune(CLI::App& app) {
   command->add_option("--seed", options->seed, "Seed of the search")->capture_default_str();
   command
       ->add_option("--jobs", options->jobs,
-                   "Build and profile so many configurations in parallel (default: one a core)")
-      ->check(CLI::Range(1, 1024));
+                   "Build and profile so many configurations in parallel (default: one per core)")
+      ->in_range(1, 1024);
   command
       ->add_option("--ahead", options->ahead,
                    fmt::format("Choose so many before the first of them is known; the same number, "
                                "seed and strategy give the same run (default: {}, or --jobs if "
                                "that is more; 1 with --replay)",
                                tune::kDefaultAhead))
-      ->check(CLI::Range(1, 1024));
-  command->add_option("--gpu", options->gpu, "Named GPU instead of the task's target");
+      ->in_range(1, 1024);
+  add_device_options(*command, options->device);
   command->add_option("--log", options->log,
                       "Keep what was tried here, and go on from it (default: a file of this "
                       "kernel, task and GPU in the cache folder)");
@@ -253,7 +253,7 @@ Command add_tune(CLI::App& app) {
                       "Kernel Tuner cache, also gzip) and print how near the optimum it comes");
   command->add_option("--seeds", options->seeds, "Of --replay: repeat with so many seeds")
       ->capture_default_str()
-      ->check(CLI::Range(1, 10000));
+      ->in_range(1, 10000);
   add_blind(*command, options->blind);
   add_common(*command, options->common);
   return {[options] {

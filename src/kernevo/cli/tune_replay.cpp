@@ -58,7 +58,7 @@ Result<int> replay_recorded(const std::string& file, const search::SearchOptions
       json["budgets"].push_back({{"evaluations", budget.evaluations},
                                  {"mean_fraction", budget.mean},
                                  {"least_fraction", budget.least}});
-    fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", dump_json(json, 2));
     return kYes;
   }
   if (!common.quiet)

@@ -111,8 +111,10 @@ std::string use_command(const TuneSummary& summary, const ParameterValues& value
   std::string text = fmt::format(
       "kernevo bench {} {}", word(summary.names.task),
       word(summary.names.written.empty() ? summary.names.kernel : summary.names.written));
-  if (!summary.names.gpu.empty())
-    text += " --gpu " + word(summary.names.gpu);
+  if (!summary.names.device.device.empty())
+    text += " --device " + word(summary.names.device.device);
+  if (!summary.names.device.gpu.empty())
+    text += " --gpu " + word(summary.names.device.gpu);
   if (summary.names.written.empty())
     for (const auto& [name, value] : values)
       text += fmt::format(" -p {}={}", name, value);
@@ -134,7 +136,7 @@ void print_shapes(const Trial& best, const Trial* defaults) {
     return;
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < best.shapes.size(); ++i) {
-    const search::ShapeTime& shape = best.shapes[i];
+    const ShapeTime& shape = best.shapes[i];
     const bool both = defaults != nullptr && i < defaults->shapes.size();
     rows.push_back(
         {shape.shape, time_text(shape.time.value),
@@ -178,7 +180,7 @@ Json trial_json(const TuneSummary& summary, const Trial& trial) {
     json["time_ns"] = trial.time->value;
   if (!trial.shapes.empty()) {
     json["shapes"] = Json::array();
-    for (const search::ShapeTime& shape : trial.shapes)
+    for (const ShapeTime& shape : trial.shapes)
       json["shapes"].push_back({{"case", shape.shape},
                                 {"time_ns", shape.time.value},
                                 {"low_ns", shape.low.value},
@@ -306,8 +308,8 @@ void print_tune_json(const TuneSummary& summary) {
   const auto& best = summary.result.best;
   Json json{{"task", summary.names.task},
             {"kernel", summary.names.kernel},
-            {"device", "virtual:" + summary.subject.gpu.name},
-            {"method", "modelled"},
+            {"device", summary.subject.device_name},
+            {"method", name_of(summary.subject.method)},
             {"strategy", summary.tuner.search.strategy},
             {"seed", summary.tuner.search.seed},
             {"combinations", space.combinations()},
@@ -333,7 +335,7 @@ void print_tune_json(const TuneSummary& summary) {
     json["written"] = summary.names.written;
   if (best)
     json["use"] = use_command(summary, space.values(best->configuration));
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", dump_json(json, 2));
 }
 
 } // namespace kernevo::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernevo/cli/command.h"
+#include "kernevo/device/open_device.h"
 #include "kernevo/tune/tuner.h"
 #include "kernevo/tune/tuning_subject.h"
 
@@ -14,7 +15,7 @@ namespace kernevo::cli {
 struct TuneNames {
   std::string task;
   std::string kernel;
-  std::string gpu;     // as the user gave it; empty: the task's
+  DeviceChoice device; // as the user gave it
   std::string log;     // empty: none is kept
   std::string written; // by --write
 };

@@ -20,7 +20,7 @@ struct Chain {
   std::vector<ModelCall> calls;
 };
 
-Result<Chain> read_chain(StoredRun& run, Step step) {
+Result<Chain> read_chain(run::StoredRun& run, Step step) {
   KERNEVO_TRY(directive, run.journal->directive(step));
   if (!directive)
     return fail(ErrorCode::usage, fmt::format("the run has no step {}", step), std::nullopt,
@@ -138,7 +138,7 @@ void print_text(const Chain& chain) {
   print_outcome(chain);
 }
 
-Result<void> print_ancestors(StoredRun& run, const Chain& chain) {
+Result<void> print_ancestors(run::StoredRun& run, const Chain& chain) {
   std::optional<Step> parent = chain.directive.parent;
   constexpr int kGenerations = 12;
   for (int i = 0; i < kGenerations && parent; ++i) {
@@ -170,10 +170,10 @@ Json to_json(const Chain& chain) {
 
 } // namespace
 
-Result<int> print_why(StoredRun& run, Step step, bool json) {
+Result<int> print_why(run::StoredRun& run, Step step, bool json) {
   KERNEVO_TRY(chain, read_chain(run, step));
   if (json) {
-    fmt::print("{}\n", to_json(chain).dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", dump_json(to_json(chain), 2));
     return kYes;
   }
   print_text(chain);

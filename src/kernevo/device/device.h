@@ -1,16 +1,21 @@
-// Something that runs launch plans: the virtual GPU, a real one, a remote one.
+// What runs kernels: the virtual GPU, a real one, a remote one. A core that every device has
+// (build, load, run, a time), and capabilities that some have.
 #pragma once
 
 #include "kernevo/base/result.h"
 #include "kernevo/device/arena.h"
 #include "kernevo/model/finding.h"
 #include "kernevo/model/gpu.h"
+#include "kernevo/model/input_recipe.h"
 #include "kernevo/model/launch.h"
 #include "kernevo/model/launch_counts.h"
-#include "kernevo/task/inputs.h"
+#include "kernevo/model/timing.h"
+#include "kernevo/timing/shots.h"
+#include "kernevo/toolchain/toolchain.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -36,24 +41,30 @@ struct RunOrder {
   std::uint64_t seed = 0;
 };
 
-struct RunRequest {
-  LaunchPlan plan;
-  std::vector<TensorBinding> tensors;   // in the order BufferArgument counts, before the scratch
-  std::map<std::string, int> registers; // per kernel name as in the plan, from ptxas
-  std::map<std::string, std::string> entry_names; // plan name -> PTX name, where they differ
+// What only an instrumented device can do with a run.
+struct Instruments {
   bool sanitize = false;
   std::vector<std::uint64_t> only_blocks; // of the single launch; empty = all
-  std::uint64_t instruction_budget = 0;   // warp instructions per launch; 0 = the device's default
-  double seconds = 60;
   RunOrder order = {};
   // Count what the launches do (RunOutcome::counts), each on these blocks only.
   struct Profile {
     std::vector<std::uint64_t> blocks; // empty = all
     std::uint64_t l1_bytes = 0;        // the part of L1 that a block has to itself
   };
-  std::vector<Profile> profile = {}; // one a launch; empty = count nothing
-  // Outputs are poisoned page by page too, and kernels may touch this much of each tensor.
+  std::vector<Profile> profile = {}; // one per launch; empty = count nothing
+  // Inputs with a recipe and poisoned outputs come into being page by page, as kernels touch them.
   bool on_demand = false;
+};
+
+struct RunRequest {
+  LaunchPlan plan;
+  std::vector<TensorBinding> tensors;   // in the order BufferArgument counts, before the scratch
+  std::map<std::string, int> registers; // per kernel name as in the plan, from ptxas
+  std::map<std::string, std::string> entry_names; // plan name -> PTX name, where they differ
+  std::uint64_t instruction_budget = 0; // warp instructions per launch; 0 = the device's default
+  double seconds = 60;                  // processor time of a launch
+  // Left as it is for a run any device can make.
+  Instruments instruments = {};
 };
 
 struct RunOutcome {
@@ -63,7 +74,7 @@ struct RunOutcome {
   std::uint64_t warp_instructions = 0;
   std::uint64_t compiled_instructions = 0; // of the warp instructions: not interpreted
   std::uint64_t blocks_run = 0;
-  std::vector<LaunchCounts> counts; // RunRequest::profile: one a launch
+  std::vector<LaunchCounts> counts; // Instruments::profile: one per launch
 
   static RunOutcome stopped_by(Finding finding) {
     RunOutcome outcome;
@@ -72,6 +83,57 @@ struct RunOutcome {
   }
 };
 
+// Who a device is: for receipts, for cache keys, for people.
+struct DeviceIdentity {
+  std::string name; // "virtual:A100"
+  Gpu gpu;
+  TimingMethod method = TimingMethod::modelled; // of the times it gives
+};
+
+// What a device can do beyond running kernels and giving a time.
+struct DeviceCapabilities {
+  bool instrumented = false; // takes Instruments: sanitizers, sampled blocks, orders, counts
+  bool measures = false;     // makes shots; a device that does not is timed by the model
+};
+
+// What a module may use.
+struct ModuleLimits {
+  std::uint64_t memory_bytes = std::uint64_t{8} << 30U; // beside the tensors
+  // Address space for arenas larger than that, of which runs on demand touch little.
+  std::uint64_t arena_bytes = 0;
+  // Nobody has run this module in the same process before.
+  bool fresh_process = false;
+
+  bool operator==(const ModuleLimits&) const = default;
+};
+
+// A module on a device, ready to run. For one thread at a time.
+class LoadedModule {
+public:
+  LoadedModule() = default;
+  LoadedModule(const LoadedModule&) = delete;
+  LoadedModule& operator=(const LoadedModule&) = delete;
+  virtual ~LoadedModule() = default;
+
+  // Runs the plan with the arena's tensors. The arena is where both sides allocate and copy: what
+  // is in it before is what kernels read, what is in it afterwards is what they wrote.
+  virtual Result<RunOutcome> run(const RunRequest& request, const Arena& arena) = 0;
+};
+
+// Either a module, or what is wrong with it.
+struct LoadOutcome {
+  std::unique_ptr<LoadedModule> module;
+  std::optional<Finding> refusal;
+};
+
+// One side of a timing: a module with the run that is to be timed.
+struct Timed {
+  LoadedModule* module = nullptr;
+  const RunRequest* request = nullptr;
+  const Arena* arena = nullptr;
+};
+
+// What runs kernels. Several threads may use one device; it outlives its modules.
 class Device {
 public:
   Device() = default;
@@ -79,11 +141,24 @@ public:
   Device& operator=(const Device&) = delete;
   virtual ~Device() = default;
 
-  virtual const Gpu& gpu() const = 0;
-  // Result errors are the machine's trouble; what the module does wrong is a finding.
-  virtual Result<std::optional<Finding>> load(const std::string& ptx, const std::string& file) = 0;
-  // Runs the plan on the loaded module with the arena's tensors.
-  virtual Result<RunOutcome> run(const RunRequest& request, const Arena& arena) = 0;
+  virtual const DeviceIdentity& identity() const = 0;
+  virtual DeviceCapabilities capabilities() const = 0;
+  const Gpu& gpu() const { return identity().gpu; }
+  // Everything a result depends on beside the kernel and the task, as one line for keys.
+  virtual Result<std::string> fingerprint() const = 0;
+
+  // What to compile for when a kernel does not say: "sm_80".
+  virtual Result<std::string> architecture() const = 0;
+  // Source to what this device loads. A source that does not compile is a Build that is not ok.
+  virtual Result<Build> build(const CompileRequest& request) = 0;
+  // Result errors are the machine's trouble; what the module does wrong is the refusal.
+  virtual Result<LoadOutcome> load(const std::string& ptx, const std::string& file,
+                                   const ModuleLimits& limits) = 0;
+  // Devices that measure: shots of one side, or of two in turns (`candidate` may be null). All
+  // must outlive the source.
+  virtual Result<std::unique_ptr<ShotSource>> shots(const Timed& incumbent, const Timed* candidate);
+  // What limits of time are held against while shots are taken.
+  virtual Clock& clock();
 };
 
 } // namespace kernevo

@@ -1,5 +1,7 @@
 #include "kernevo/device/list_devices.h"
 
+#include "kernevo/hardware/gpu_table.h"
+
 #include <array>
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -87,7 +87,6 @@ std::string encode(const OpenMessage& message) {
   return Json{{"kind", "open"},
               {"gpu", message.gpu},
               {"memory_bytes", message.memory_bytes},
-              {"compiler", message.compiler},
               {"arena_bytes", message.arena_bytes}}
       .dump();
 }
@@ -103,7 +102,7 @@ std::string encode(const RunMessage& message) {
   for (const TensorBinding& tensor : request.tensors)
     tensors.push_back(tensor_to_json(tensor));
   Json profile = Json::array();
-  for (const RunRequest::Profile& item : request.profile)
+  for (const Instruments::Profile& item : request.instruments.profile)
     profile.push_back({{"blocks", item.blocks}, {"l1_bytes", item.l1_bytes}});
   Json regions = Json::array();
   for (const Region& region : message.regions)
@@ -113,13 +112,13 @@ std::string encode(const RunMessage& message) {
               {"tensors", std::move(tensors)},
               {"registers", request.registers},
               {"entry_names", request.entry_names},
-              {"sanitize", request.sanitize},
-              {"only_blocks", request.only_blocks},
+              {"sanitize", request.instruments.sanitize},
+              {"only_blocks", request.instruments.only_blocks},
               {"instruction_budget", request.instruction_budget},
               {"seconds", request.seconds},
-              {"shuffled", request.order.shuffled},
-              {"order_seed", request.order.seed},
-              {"on_demand", request.on_demand},
+              {"shuffled", request.instruments.order.shuffled},
+              {"order_seed", request.instruments.order.seed},
+              {"on_demand", request.instruments.on_demand},
               {"profile", std::move(profile)},
               {"regions", std::move(regions)}}
       .dump();
@@ -127,8 +126,7 @@ std::string encode(const RunMessage& message) {
 
 Result<OpenMessage> decode_open(std::string_view text) {
   return read_json(text, "open message", [](const Json& json) {
-    return OpenMessage{json.at("gpu"), json.at("memory_bytes"), json.at("compiler"),
-                       json.at("arena_bytes")};
+    return OpenMessage{json.at("gpu"), json.at("memory_bytes"), json.at("arena_bytes")};
   });
 }
 
@@ -156,15 +154,15 @@ Result<RunMessage> decode_run(std::string_view text) {
       m.request.tensors.push_back(tensor_from_json(item));
     json.at("registers").get_to(m.request.registers);
     json.at("entry_names").get_to(m.request.entry_names);
-    json.at("sanitize").get_to(m.request.sanitize);
-    json.at("only_blocks").get_to(m.request.only_blocks);
+    json.at("sanitize").get_to(m.request.instruments.sanitize);
+    json.at("only_blocks").get_to(m.request.instruments.only_blocks);
     json.at("instruction_budget").get_to(m.request.instruction_budget);
     json.at("seconds").get_to(m.request.seconds);
-    json.at("shuffled").get_to(m.request.order.shuffled);
-    json.at("order_seed").get_to(m.request.order.seed);
-    json.at("on_demand").get_to(m.request.on_demand);
+    json.at("shuffled").get_to(m.request.instruments.order.shuffled);
+    json.at("order_seed").get_to(m.request.instruments.order.seed);
+    json.at("on_demand").get_to(m.request.instruments.on_demand);
     for (const Json& item : json.at("profile"))
-      m.request.profile.push_back({item.at("blocks"), item.at("l1_bytes")});
+      m.request.instruments.profile.push_back({item.at("blocks"), item.at("l1_bytes")});
     for (const Json& item : json.at("regions"))
       m.regions.push_back({item.at("offset"), item.at("bytes")});
     return m;

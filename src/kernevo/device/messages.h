@@ -16,7 +16,6 @@ using MachineCode = std::map<std::string, std::string>;
 struct OpenMessage {
   std::string gpu;
   std::uint64_t memory_bytes = 0;
-  std::string compiler; // file of the compiler plug-in; empty = this worker only interprets
   std::uint64_t arena_bytes = 0;
 };
 struct LoadMessage {

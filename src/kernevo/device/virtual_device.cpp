@@ -1,23 +1,33 @@
-// The judge's side: owns the worker, restarts it when a kernel took it down.
+// The judge's side: owns the workers and keeps those of late, for a kernel is rarely run only once.
 #include "kernevo/device/virtual_device.h"
 
 #include "kernevo/base/hash.h"
 #include "kernevo/base/worker_process.h"
+#include "kernevo/device/check_outcome.h"
+#include "kernevo/device/device_name.h"
 #include "kernevo/device/messages.h"
-#include "kernevo/vgpu/object_store.h"
-#include "kernevo/vgpu/plugin.h"
+#include "kernevo/device/model_fingerprint.h"
+#include "kernevo/ptx/facts.h"
+#include "kernevo/toolchain/compile_worker.h"
+#include "kernevo/vgpu/tier/object_store.h"
+#include "kernevo/vgpu/tier/plugin.h"
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <fmt/format.h>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 namespace kernevo {
 namespace {
 
-// The worker stops itself at its own limit; this much later it is considered hung.
-constexpr double kGraceSeconds = 5;
-constexpr double kLoadSeconds = 60;
+// The worker stops itself when it has computed for its limit. The clock on the wall says nothing
+// about a kernel: it only ends the wait for a worker that hangs, or a machine that does.
+constexpr double kGraceSeconds = 60;
+constexpr double kWallFactor = 10;
+constexpr double kLoadSeconds = 300;
 
 constexpr std::uint64_t kMostCode = std::uint64_t{32} << 20U;
 
@@ -33,14 +43,20 @@ double warps_of(const RunRequest& request) {
     const double threads = static_cast<double>(launch.block[0]) *
                            static_cast<double>(launch.block[1]) *
                            static_cast<double>(launch.block[2]);
-    const double blocks = request.only_blocks.empty()
-                              ? static_cast<double>(launch.grid[0]) *
-                                    static_cast<double>(launch.grid[1]) *
-                                    static_cast<double>(launch.grid[2])
-                              : static_cast<double>(request.only_blocks.size());
+    const auto& only_blocks = request.instruments.only_blocks;
+    const double blocks = only_blocks.empty() ? static_cast<double>(launch.grid[0]) *
+                                                    static_cast<double>(launch.grid[1]) *
+                                                    static_cast<double>(launch.grid[2])
+                                              : static_cast<double>(only_blocks.size());
     warps += blocks * std::ceil(threads / 32);
   }
   return std::max(warps, 1.0);
+}
+
+double wall_limit(const RunRequest& request) {
+  return kGraceSeconds +
+         kWallFactor * request.seconds *
+             static_cast<double>(std::max<std::size_t>(request.plan.launches.size(), 1));
 }
 
 // Keys become file names.
@@ -48,39 +64,75 @@ bool is_key(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-class VirtualDevice final : public Device {
+// A module in a worker of its own, restarted when a kernel took it down.
+class Session {
 public:
-  VirtualDevice(Gpu gpu, VirtualDeviceLimits limits) : gpu_(std::move(gpu)), limits_(limits) {}
+  Session(std::string gpu, const std::string& ptx, const std::string& file,
+          const ModuleLimits& limits)
+      : gpu_(std::move(gpu)), limits_(limits), module_{ptx, file, {}} {}
 
-  const Gpu& gpu() const override { return gpu_; }
+  bool serves(const std::string& ptx, const std::string& file, const ModuleLimits& limits) const {
+    return module_.ptx == ptx && module_.file == file &&
+           limits_.memory_bytes == limits.memory_bytes && limits_.arena_bytes == limits.arena_bytes;
+  }
+  bool alive() const { return worker_.has_value(); }
 
-  Result<std::optional<Finding>> load(const std::string& ptx, const std::string& file) override {
-    module_ = LoadMessage{ptx, file, {}};
-    module_hash_.clear();
-    instructions_per_warp_ = kInstructionsPerWarp;
-    worker_.reset();
-    return start(false);
+  // Starts the worker and loads the module; a finding when the module is at fault.
+  Result<std::optional<Finding>> start(bool compile) {
+    std::string compiler;
+    module_.code.clear();
+    if (compile) {
+      // Without a compiler everything still runs, only slower.
+      if (const auto found = vgpu::find_plugin())
+        compiler = found->string();
+      for (auto& [key, bytes] : store_.of_module(module_hash(), kMostCode))
+        module_.code[key.object] = std::move(bytes);
+    }
+    worker_compiles_ = compile;
+    KERNEVO_TRY(worker, WorkerProcess::start("execute", compiler));
+    worker_ = std::move(worker);
+    WorkerEnd end = WorkerEnd::crashed;
+    std::optional<Message> answer;
+    if (worker_->send(encode(OpenMessage{gpu_, limits_.memory_bytes, limits_.arena_bytes})))
+      answer = worker_->receive(kLoadSeconds, &end);
+    if (!answer) {
+      const std::string how = worker_->describe_end();
+      worker_.reset();
+      return fail(ErrorCode::infrastructure, "the execution worker did not start: " + how);
+    }
+    KERNEVO_CHECK(decode_outcome(answer->text));
+    answer.reset();
+    if (worker_->send(encode(module_)))
+      answer = worker_->receive(kLoadSeconds, &end);
+    if (!answer) {
+      Finding finding = describe_end(end, kLoadSeconds);
+      worker_.reset();
+      return finding;
+    }
+    KERNEVO_TRY(outcome, decode_outcome(answer->text));
+    return outcome.fault;
   }
 
-  Result<RunOutcome> run(const RunRequest& request, const Arena& arena) override {
+  Result<RunOutcome> run(const RunRequest& request, const Arena& arena) {
     const bool compile =
-        !request.sanitize && warps_of(request) * instructions_per_warp_ >= kWorthwhile;
+        !request.instruments.sanitize && warps_of(request) * instructions_per_warp_ >= kWorthwhile;
     if (!worker_ || (compile && !worker_compiles_)) {
       KERNEVO_TRY(refusal, start(compile));
       if (refusal)
         return RunOutcome::stopped_by(*refusal);
     }
-    RunOutcome failed;
     const std::string message = encode(RunMessage{request, arena.regions()});
     std::optional<Message> answer;
     WorkerEnd end = WorkerEnd::crashed;
     if (worker_->send(message, arena.descriptor()))
-      answer = worker_->receive(request.seconds + kGraceSeconds, &end);
+      answer = worker_->receive(wall_limit(request), &end);
     else
       answer = worker_->receive(kGraceSeconds, &end);
     if (answer) {
       MachineCode code;
       auto outcome = decode_outcome(answer->text, &code);
+      if (outcome)
+        KERNEVO_CHECK(check_outcome(request, *outcome, launches_kernels(request, *outcome)));
       if (outcome)
         instructions_per_warp_ =
             std::max(instructions_per_warp_,
@@ -91,7 +143,14 @@ public:
           store_.save({module_hash(), key}, bytes);
       return outcome;
     }
-    failed.fault = describe_end(end, request.seconds);
+    if (end == WorkerEnd::timed_out) {
+      worker_.reset();
+      return fail(
+          ErrorCode::infrastructure,
+          fmt::format("the execution worker did not answer within {:.0f} s", wall_limit(request)),
+          std::nullopt, "the machine may be overloaded: try again");
+    }
+    RunOutcome failed = RunOutcome::stopped_by(describe_end(end, kLoadSeconds));
     worker_.reset();
     return failed;
   }
@@ -115,45 +174,16 @@ private:
     return module_hash_;
   }
 
-  // Starts the worker and loads the module; a finding when the module is at fault.
-  Result<std::optional<Finding>> start(bool compile) {
-    std::string compiler;
-    module_.code.clear();
-    if (compile) {
-      // Without a compiler everything still runs, only slower.
-      if (const auto found = vgpu::find_plugin())
-        compiler = found->string();
-      for (auto& [key, bytes] : store_.of_module(module_hash(), kMostCode))
-        module_.code[key.object] = std::move(bytes);
-    }
-    worker_compiles_ = compile;
-    KERNEVO_TRY(worker, WorkerProcess::start("execute"));
-    worker_ = std::move(worker);
-    WorkerEnd end = WorkerEnd::crashed;
-    std::optional<Message> answer;
-    if (worker_->send(
-            encode(OpenMessage{gpu_.name, limits_.memory_bytes, compiler, limits_.arena_bytes})))
-      answer = worker_->receive(kLoadSeconds, &end);
-    if (!answer) {
-      const std::string how = worker_->describe_end();
-      worker_.reset();
-      return fail(ErrorCode::infrastructure, "the execution worker did not start: " + how);
-    }
-    KERNEVO_CHECK(decode_outcome(answer->text));
-    answer.reset();
-    if (worker_->send(encode(module_)))
-      answer = worker_->receive(kLoadSeconds, &end);
-    if (!answer) {
-      Finding finding = describe_end(end, kLoadSeconds);
-      worker_.reset();
-      return finding;
-    }
-    KERNEVO_TRY(outcome, decode_outcome(answer->text));
-    return outcome.fault;
+  // Asked only where it matters: reading the module takes its time.
+  bool launches_kernels(const RunRequest& request, const RunOutcome& outcome) const {
+    if (static_cast<double>(outcome.blocks_run) <= planned_blocks(request))
+      return false;
+    const auto facts = ptx::facts_of(module_.ptx);
+    return !facts || facts->outside_functions;
   }
 
-  Gpu gpu_;
-  VirtualDeviceLimits limits_;
+  std::string gpu_;
+  ModuleLimits limits_;
   LoadMessage module_;
   std::string module_hash_;
   vgpu::FolderStore store_;
@@ -162,11 +192,103 @@ private:
   double instructions_per_warp_ = kInstructionsPerWarp; // the most seen
 };
 
+// Sessions nobody uses at the moment, the last used first: a kernel that was checked is timed next.
+class IdleSessions {
+public:
+  std::unique_ptr<Session> take(const std::string& ptx, const std::string& file,
+                                const ModuleLimits& limits) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(idle_.begin(), idle_.end(), [&](const auto& session) {
+      return session->serves(ptx, file, limits);
+    });
+    if (found == idle_.end())
+      return nullptr;
+    auto session = std::move(*found);
+    idle_.erase(found);
+    return session;
+  }
+
+  void put(std::unique_ptr<Session> session) {
+    std::unique_ptr<Session> oldest; // ended outside the lock
+    const std::lock_guard lock(mutex_);
+    idle_.push_front(std::move(session));
+    if (idle_.size() > kMostIdle) {
+      oldest = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+
+private:
+  // A worker that waits holds its module and little else, about 20 MB.
+  static constexpr std::size_t kMostIdle = 4;
+
+  std::mutex mutex_;
+  std::deque<std::unique_ptr<Session>> idle_;
+};
+
+class VirtualModule final : public LoadedModule {
+public:
+  VirtualModule(std::unique_ptr<Session> session, std::shared_ptr<IdleSessions> idle)
+      : session_(std::move(session)), idle_(std::move(idle)) {}
+  VirtualModule(const VirtualModule&) = delete;
+  VirtualModule& operator=(const VirtualModule&) = delete;
+  ~VirtualModule() override {
+    if (session_->alive())
+      idle_->put(std::move(session_));
+  }
+
+  Result<RunOutcome> run(const RunRequest& request, const Arena& arena) override {
+    return session_->run(request, arena);
+  }
+
+private:
+  std::unique_ptr<Session> session_;
+  std::shared_ptr<IdleSessions> idle_;
+};
+
+class VirtualDevice final : public Device {
+public:
+  explicit VirtualDevice(const Gpu& gpu)
+      : identity_{to_text(DeviceName::of_virtual(gpu.name)), gpu, TimingMethod::modelled} {}
+
+  const DeviceIdentity& identity() const override { return identity_; }
+  DeviceCapabilities capabilities() const override {
+    return {.instrumented = true, .measures = false};
+  }
+  Result<std::string> fingerprint() const override {
+    KERNEVO_TRY(model, model_fingerprint());
+    KERNEVO_TRY(toolchain, find_toolchain());
+    return fmt::format("{} (model {}, CUDA {})", identity_.name, model, toolchain.version);
+  }
+  Result<std::string> architecture() const override {
+    KERNEVO_TRY(toolchain, find_toolchain());
+    return nearest_architecture(toolchain, identity_.gpu.compute_capability);
+  }
+  Result<Build> build(const CompileRequest& request) override { return compile_confined(request); }
+
+  Result<LoadOutcome> load(const std::string& ptx, const std::string& file,
+                           const ModuleLimits& limits) override {
+    std::unique_ptr<Session> session;
+    if (!limits.fresh_process)
+      session = idle_->take(ptx, file, limits);
+    if (!session) {
+      session = std::make_unique<Session>(identity_.gpu.name, ptx, file, limits);
+      KERNEVO_TRY(refusal, session->start(false));
+      if (refusal)
+        return LoadOutcome{nullptr, std::move(refusal)};
+    }
+    return LoadOutcome{std::make_unique<VirtualModule>(std::move(session), idle_), std::nullopt};
+  }
+
+private:
+  DeviceIdentity identity_;
+  std::shared_ptr<IdleSessions> idle_ = std::make_shared<IdleSessions>();
+};
+
 } // namespace
 
-Result<std::unique_ptr<Device>> open_virtual_device(const Gpu& gpu,
-                                                    const VirtualDeviceLimits& limits) {
-  return std::make_unique<VirtualDevice>(gpu, limits);
+std::shared_ptr<Device> open_virtual_device(const Gpu& gpu) {
+  return std::make_shared<VirtualDevice>(gpu);
 }
 
 } // namespace kernevo

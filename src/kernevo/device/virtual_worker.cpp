@@ -1,18 +1,21 @@
-// The worker's side: confined, it loads one module and runs plans on the virtual GPU.
+// The worker's side: confined, it loads a module and runs plans on the virtual GPU.
 #include "kernevo/base/sandbox.h"
 #include "kernevo/base/worker_process.h"
 #include "kernevo/device/messages.h"
 #include "kernevo/device/virtual_device.h"
-#include "kernevo/vgpu/machine.h"
-#include "kernevo/vgpu/object_store.h"
-#include "kernevo/vgpu/plugin.h"
-#include "kernevo/vgpu/tier.h"
+#include "kernevo/hardware/gpu_table.h"
+#include "kernevo/vgpu/execute/machine.h"
+#include "kernevo/vgpu/program/kernels.h"
+#include "kernevo/vgpu/tier/object_store.h"
+#include "kernevo/vgpu/tier/plugin.h"
+#include "kernevo/vgpu/tier/tier.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 #include <limits>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -125,12 +128,13 @@ public:
     KERNEVO_TRY(arena, Arena::attach(std::move(memory), message.regions));
     const RunRequest& request = message.request;
     vgpu::MachineOptions options;
-    options.sanitize = request.sanitize;
+    const Instruments& instruments = request.instruments;
+    options.sanitize = instruments.sanitize;
     options.memory_limit = memory_bytes_;
-    options.seconds = request.seconds;
+    options.processor_seconds = request.seconds;
     options.order =
-        request.order.shuffled ? vgpu::BlockOrder::shuffled : vgpu::BlockOrder::in_order;
-    options.order_seed = request.order.seed;
+        instruments.order.shuffled ? vgpu::BlockOrder::shuffled : vgpu::BlockOrder::in_order;
+    options.order_seed = instruments.order.seed;
     if (!compiles_)
       options.tier = vgpu::Tier::interpreter;
     if (request.instruction_budget > 0)
@@ -157,11 +161,11 @@ public:
 
     RunOutcome outcome;
     for (std::size_t i = 0; i < request.plan.launches.size(); ++i) {
-      const RunRequest::Profile* profile =
-          i < request.profile.size() ? &request.profile[i] : nullptr;
+      const Instruments::Profile* profile =
+          i < instruments.profile.size() ? &instruments.profile[i] : nullptr;
       machine.profile(profile == nullptr ? std::nullopt : std::optional(profile->l1_bytes));
       if (!run_launch(machine, request.plan.launches[i], request,
-                      profile == nullptr ? request.only_blocks : profile->blocks, pointers,
+                      profile == nullptr ? instruments.only_blocks : profile->blocks, pointers,
                       outcome))
         break;
     }
@@ -179,7 +183,7 @@ private:
       use.fill = [recipe = *tensor.recipe](std::uint64_t offset, std::span<std::byte> bytes) {
         fill_elements(recipe, offset / size_of(recipe.dtype), bytes);
       };
-    else if (request.on_demand && !tensor.initialized)
+    else if (request.instruments.on_demand && !tensor.initialized)
       use.fill = [](std::uint64_t, std::span<std::byte> bytes) {
         std::memset(bytes.data(), kPoison, bytes.size());
       };
@@ -273,7 +277,9 @@ RunOutcome out_of_memory() {
 
 } // namespace
 
-int serve_virtual_device() {
+namespace {
+
+int serve_virtual_device(bool compiles) {
   WorkerChannel channel;
   std::optional<Message> first = channel.receive();
   if (!first)
@@ -281,15 +287,13 @@ int serve_virtual_device() {
   auto open = decode_open(first->text);
   if (!open)
     return 3;
-  // Data files are read before the doors close. The limit counts the kernel's tensors (in the
+  // Read by the nursery, before the doors close. The limit counts the kernel's tensors (in the
   // arena) and its scratch (here) separately.
   auto gpu = find_gpu(open->gpu);
   if (!gpu) {
     channel.send(encode(Result<RunOutcome>(tl::unexpected<Error>(gpu.error()))));
     return 3;
   }
-  // So is the compiler. Without it everything runs, only slower.
-  const bool compiles = !open->compiler.empty() && vgpu::load_compiler(open->compiler);
   if (auto confined = confine_this_process(
           Confinement::execute,
           {.address_space = 2 * open->memory_bytes + open->arena_bytes + kOverhead});
@@ -318,6 +322,18 @@ int serve_virtual_device() {
       return 0;
   }
   return 0;
+}
+
+} // namespace
+
+WorkerRole virtual_device_role() {
+  auto compiles = std::make_shared<bool>(false);
+  return {[compiles](const std::string& compiler) {
+            known_gpus();
+            // Without the compiler everything runs, only slower.
+            *compiles = !compiler.empty() && vgpu::load_compiler(compiler);
+          },
+          [compiles] { return serve_virtual_device(*compiles); }};
 }
 
 } // namespace kernevo

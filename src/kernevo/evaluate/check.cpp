@@ -1,12 +1,12 @@
 #include "kernevo/evaluate/check.h"
 
-#include "kernevo/device/virtual_device.h"
 #include "kernevo/evaluate/check_limits.h"
-#include "kernevo/evaluate/compile_kernel.h"
+#include "kernevo/evaluate/limited_case.h"
 #include "kernevo/evaluate/negative_controls.h"
 #include "kernevo/evaluate/reference_oracle.h"
-#include "kernevo/evaluate/run_case.h"
 #include "kernevo/evaluate/sampling.h"
+#include "kernevo/hardware/gpu_table.h"
+#include "kernevo/ptx/facts.h"
 #include "kernevo/task/catalogue.h"
 
 #include <algorithm>
@@ -39,13 +39,14 @@ std::uint64_t fresh_seed() {
 
 class Ladder {
 public:
-  Ladder(const Task& task, const KernelFile& kernel, const CheckOptions& options)
-      : task_(task), kernel_(kernel), options_(options) {}
+  Ladder(Device& device, const PreparedKernel& prepared, const CheckOptions& options)
+      : device_(device), prepared_(prepared), task_(*prepared.task), options_(options) {}
 
   Result<CheckResult> climb() {
     const auto start = std::chrono::steady_clock::now();
-    KERNEVO_TRY(gpu, find_gpu(options_.gpu.empty() ? task_.target_gpu : options_.gpu));
-    result_.gpu = std::move(gpu);
+    result_.device = device_.identity();
+    result_.parameters = prepared_.parameters;
+    result_.build = prepared_.build;
     result_.seed = options_.seed != 0 ? options_.seed : fresh_seed();
     KERNEVO_CHECK(climb_rungs());
     result_.verdict.correct = !result_.verdict.fault;
@@ -66,13 +67,10 @@ private:
 
   // Each rung returns when it has set a fault; the first fault ends the climb.
   Result<void> climb_rungs() {
-    KERNEVO_CHECK(parse());
+    built();
     if (failed())
       return {};
-    KERNEVO_CHECK(compile());
-    if (failed())
-      return {};
-    resources();
+    KERNEVO_CHECK(resources());
     if (failed())
       return {};
     KERNEVO_CHECK(load());
@@ -109,63 +107,42 @@ private:
     return {};
   }
 
-  Result<void> parse() {
-    verdict().rung = Rung::parse;
-    if (kernel_.language != KernelLanguage::cuda)
-      return fail(ErrorCode::unsupported, "Triton kernel files cannot be checked yet",
-                  Place{kernel_.path}, "give a CUDA kernel file");
-    KERNEVO_TRY(parameters, choose_parameters(kernel_, options_.parameters));
-    result_.parameters = std::move(parameters);
-    KERNEVO_TRY(problem, make_problem(task_, task_.shapes.front()));
-    auto plan = make_launch_plan(kernel_, result_.parameters, problem, task_.default_launch,
-                                 Place{task_.file});
-    if (!plan) {
-      contract_fault(plan.error());
-      return {};
-    }
-    plan_ = std::move(*plan);
-    return {};
+  // What preparing the kernel showed.
+  void built() {
+    verdict().rung = Rung::compile;
+    verdict().diagnostics = prepared_.build.diagnostics;
+    if (!prepared_.fault)
+      return;
+    verdict().rung = prepared_.fault->rung;
+    fault(prepared_.fault->kind, prepared_.fault->summary);
+    if (prepared_.fault->diagnostic)
+      verdict().diagnostics.push_back(*prepared_.fault->diagnostic);
   }
 
   void contract_fault(const Error& error) {
     fault(FaultKind::interface_contract_error, format_error(error));
-    verdict().diagnostics.push_back(
-        {Diagnostic::Severity::error, error.place.value_or(Place{kernel_.path}), error.message});
-  }
-
-  Result<void> compile() {
-    verdict().rung = Rung::compile;
-    KERNEVO_TRY(build, compile_kernel(kernel_, result_.parameters, plan_, result_.gpu));
-    result_.build = std::move(build);
-    verdict().diagnostics = result_.build.diagnostics;
-    if (result_.build.ok)
-      return {};
-    const auto error =
-        std::find_if(verdict().diagnostics.begin(), verdict().diagnostics.end(),
-                     [](const Diagnostic& d) { return d.severity == Diagnostic::Severity::error; });
-    std::string summary = "does not compile";
-    if (error != verdict().diagnostics.end())
-      summary = fmt::format("{}:{}: {}", error->place.file, error->place.line, error->message);
-    fault(result_.build.syntax_error ? FaultKind::syntax_error : FaultKind::semantic_compile_error,
-          summary);
-    return {};
+    verdict().diagnostics.push_back({Diagnostic::Severity::error,
+                                     error.place.value_or(Place{prepared_.kernel->path}),
+                                     error.message});
   }
 
   // Does every launch of the first real shape fit the GPU at all?
-  void resources() {
+  Result<void> resources() {
     verdict().rung = Rung::resources;
-    for (const Launch& launch : plan_.launches) {
+    const Gpu& gpu = device_.gpu();
+    KERNEVO_TRY(problem, make_problem(task_, task_.shapes.front()));
+    KERNEVO_TRY(plan, prepared_.plan(problem));
+    for (const Launch& launch : plan.launches) {
       const KernelResources* r = result_.build.resources_of(launch.kernel);
       if (r == nullptr || !r->registers)
         continue;
       const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
-      if (threads < 1 || threads > result_.gpu.max_threads_per_block)
+      if (threads < 1 || threads > gpu.max_threads_per_block)
         continue; // the launch itself reports it, with its line
       const Bytes shared{
           r->static_shared.value_or(Bytes{0}).value +
           static_cast<std::uint64_t>(std::max<std::int64_t>(0, launch.dynamic_shared))};
-      const auto fits =
-          compute_occupancy(result_.gpu, static_cast<int>(threads), *r->registers, shared);
+      const auto fits = compute_occupancy(gpu, static_cast<int>(threads), *r->registers, shared);
       if (fits)
         result_.occupancy.push_back({launch.kernel, *fits});
       else
@@ -176,25 +153,21 @@ private:
             fmt::format("kernel '{}' spills {} bytes of registers per thread", launch.kernel,
                         r->spill_stores->value));
     }
+    return {};
   }
 
   Result<void> load() {
-    KERNEVO_TRY(largest, largest_arena());
-    KERNEVO_TRY(device, open_virtual_device(result_.gpu, {options_.memory_bytes, largest}));
-    device_ = std::move(device);
-    KERNEVO_TRY(refusal, device_->load(result_.build.ptx, kernel_.path + " (as PTX)"));
-    if (refusal) {
-      if (refusal->kind == FindingKind::unsupported_instruction ||
-          refusal->kind == FindingKind::invalid_ptx)
-        return fail(ErrorCode::unsupported, refusal->message);
-      verdict().finding = refusal;
-      fault(fault_of(refusal->kind), refusal->message, FaultClass::ambiguous);
+    KERNEVO_TRY(loaded, load_subject(device_, prepared_,
+                                     {.memory_bytes = options_.memory_bytes,
+                                      .fresh_process = options_.fresh_process}));
+    if (loaded.refusal) {
+      verdict().finding = loaded.refusal;
+      fault(fault_of(loaded.refusal->kind), loaded.refusal->message, FaultClass::ambiguous);
       return {};
     }
-    subject_ = {&kernel_,      result_.parameters,   &result_.build,
-                device_.get(), task_.default_launch, Place{task_.file}};
+    subject_ = std::move(loaded.subject);
     if (task_.oracle == OracleKind::reference_kernel) {
-      KERNEVO_TRY(oracle, make_reference_oracle(task_, result_.gpu, options_.seconds));
+      KERNEVO_TRY(oracle, make_reference_oracle(device_, task_, options_.seconds));
       expectation_ = std::move(oracle);
     } else {
       expectation_ = [](const CaseInputs& inputs, std::size_t output,
@@ -205,26 +178,13 @@ private:
     return {};
   }
 
-  // Address space the largest shape takes in the worker: tensors and a flag for each byte written.
-  Result<std::uint64_t> largest_arena() const {
-    constexpr std::uint64_t gaps = std::uint64_t{1} << 30U;
-    std::uint64_t largest = 0;
-    for (const ShapeCase& shape : task_.shapes) {
-      KERNEVO_TRY(problem, make_problem(task_, shape));
-      std::uint64_t bytes = gaps;
-      for (const BufferSpec& buffer : problem.buffers)
-        bytes += 2 * buffer.bytes();
-      largest = std::max(largest, bytes);
-    }
-    return largest;
-  }
-
   // Is the case right when nothing is shuffled? Then its fault is that order matters at all.
   Result<void> blame_order(const CaseInputs& inputs, const LaunchPlan& plan, CaseOptions options,
                            CaseReport& report) {
     const std::uint64_t seed = options.order.seed;
     options.order = {};
-    KERNEVO_TRY(in_order, run_case(subject_, inputs, plan, expectation_, options));
+    KERNEVO_TRY(in_order, run_limited_case(subject_, inputs, plan, expectation_, options,
+                                           first_budget(inputs.problem)));
     if (in_order.fault)
       return {};
     report.fault = FaultKind::race_or_sync_error;
@@ -236,12 +196,13 @@ private:
 
   // Runs one case and takes its outcome into the verdict.
   Result<void> try_case(const CaseInputs& inputs, bool hidden, const CaseOptions& options) {
-    auto plan = plan_for(subject_, inputs.problem);
+    auto plan = prepared_.plan(inputs.problem);
     if (!plan) {
       contract_fault(plan.error());
       return {};
     }
-    KERNEVO_TRY(report, run_case(subject_, inputs, *plan, expectation_, options));
+    KERNEVO_TRY(report, run_limited_case(subject_, inputs, *plan, expectation_, options,
+                                         first_budget(inputs.problem)));
     if (report.fault == FaultKind::correctness_mismatch && options.order.shuffled)
       KERNEVO_CHECK(blame_order(inputs, *plan, options, report));
     if (inputs.on_demand() && report.finding && report.finding->kind == FindingKind::memory_limit) {
@@ -276,11 +237,18 @@ private:
 
   CaseOptions thorough(const Problem& problem, InputSet set = InputSet::nominal) const {
     CaseOptions options;
-    options.order = options_.order.value_or(
-        RunOrder{set == InputSet::exact_integers, result_.seed + seeds_used_});
     options.seconds = options_.seconds;
     options.instruction_budget = runaway_budget(estimated_work(task_, problem));
+    options.sanitize = device_.capabilities().instrumented;
+    if (!options.sanitize)
+      return options;
+    options.order = options_.order.value_or(
+        RunOrder{set == InputSet::exact_integers, result_.seed + seeds_used_});
     return options;
+  }
+
+  std::uint64_t first_budget(const Problem& problem) const {
+    return sanitized_budget(estimated_work(task_, problem));
   }
 
   std::uint64_t next_seed() { return result_.seed + seeds_used_++; }
@@ -350,15 +318,14 @@ private:
 
   // Blocks may be run apart when nothing they write depends on other blocks.
   bool can_sample(const LaunchPlan& plan) const {
-    return plan.launches.size() == 1 && !plan.launches.front().cooperative &&
-           task_.oracle == OracleKind::catalogue &&
-           result_.build.ptx.find("\tatom.") == std::string::npos &&
-           result_.build.ptx.find("\tred.") == std::string::npos;
+    return device_.capabilities().instrumented && plan.launches.size() == 1 &&
+           !plan.launches.front().cooperative && task_.oracle == OracleKind::catalogue &&
+           !ptx::blocks_may_meet(ptx::facts_of(result_.build.ptx));
   }
 
   Result<void> check_real_shape(const ShapeCase& shape) {
     KERNEVO_TRY(problem, make_problem(task_, shape));
-    auto plan = plan_for(subject_, problem);
+    auto plan = prepared_.plan(problem);
     if (!plan) {
       contract_fault(plan.error());
       return {};
@@ -375,6 +342,7 @@ private:
     options.sanitize = false;
     options.point_limit = static_cast<std::int64_t>(
         std::clamp(kOracleWork / std::max(1.0, work / outputs), 256.0, 4e6));
+    double share = 1; // of the blocks
     if (instructions > kWholeRun) {
       if (can_sample(*plan)) {
         const auto& grid = plan->launches.front().grid;
@@ -384,6 +352,7 @@ private:
         options.only_blocks = sample_blocks(
             grid, std::min(kMostSampledBlocks, static_cast<std::uint64_t>(affordable)),
             next_seed());
+        share = static_cast<double>(options.only_blocks.size()) / blocks;
       } else if (instructions > kPatientRun) {
         verdict().warnings.push_back(
             fmt::format("case {} was checked on small shapes only: its blocks depend on each other "
@@ -393,6 +362,7 @@ private:
         return {};
       }
     }
+    options.instruction_budget = shown_budget(work, instructions, share);
     if (!options.only_blocks.empty()) {
       KERNEVO_TRY(inputs,
                   make_inputs_on_demand(std::move(problem), InputSet::nominal, next_seed()));
@@ -408,12 +378,11 @@ private:
                     options);
   }
 
+  Device& device_;
+  const PreparedKernel& prepared_;
   const Task& task_;
-  const KernelFile& kernel_;
   const CheckOptions& options_;
   CheckResult result_;
-  LaunchPlan plan_;
-  std::unique_ptr<Device> device_;
   Subject subject_;
   ExpectationSource expectation_;
   std::uint64_t seeds_used_ = 0;
@@ -424,9 +393,19 @@ private:
 
 } // namespace
 
-Result<CheckResult> check_kernel(const Task& task, const KernelFile& kernel,
+Result<CheckResult> check_prepared(Device& device, const PreparedKernel& prepared,
+                                   const CheckOptions& options) {
+  return Ladder(device, prepared, options).climb();
+}
+
+Result<CheckResult> check_kernel(Device& device, const Task& task, const KernelFile& kernel,
                                  const CheckOptions& options) {
-  return Ladder(task, kernel, options).climb();
+  const auto start = std::chrono::steady_clock::now();
+  KERNEVO_TRY(prepared, prepare_kernel(device, task, kernel, options.parameters));
+  KERNEVO_TRY(result, check_prepared(device, prepared, options));
+  result.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
 }
 
 } // namespace kernevo

@@ -4,9 +4,7 @@
 
 #include "kernevo/base/result.h"
 #include "kernevo/device/device.h"
-#include "kernevo/kernel/kernel_file.h"
-#include "kernevo/model/build.h"
-#include "kernevo/model/gpu.h"
+#include "kernevo/evaluate/prepare_kernel.h"
 #include "kernevo/model/occupancy.h"
 #include "kernevo/model/task.h"
 #include "kernevo/model/verdict.h"
@@ -20,12 +18,12 @@
 namespace kernevo {
 
 struct CheckOptions {
-  std::string gpu; // overrides the task's target
-  ParameterValues parameters;
-  std::uint64_t seed = 0; // 0 = a fresh one, reported
-  double seconds = 60;    // wall-clock limit of one case in the worker
+  ParameterValues parameters; // of check_kernel; a prepared kernel has its own
+  std::uint64_t seed = 0;     // 0 = a fresh one, reported
+  double seconds = 60;        // most processor time of a launch
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
-  bool small_only = false; // stop after the small shapes
+  bool small_only = false;    // stop after the small shapes
+  bool fresh_process = false; // run where no kernel has run before
   // Of every case. By default cases run in natural order but for the exact integers, on which a
   // sound kernel is right in any order: those are shuffled.
   std::optional<RunOrder> order;
@@ -41,7 +39,7 @@ struct CheckResult {
   Verdict verdict;
   Build build;
   std::vector<LaunchOccupancy> occupancy; // of launches whose registers are known
-  Gpu gpu;
+  DeviceIdentity device;
   ParameterValues parameters;
   std::uint64_t seed = 0;
   double wall_seconds = 0;
@@ -49,7 +47,9 @@ struct CheckResult {
 
 // Result errors are infrastructure or input trouble (no toolkit, bad task); everything the
 // candidate did is in the verdict.
-Result<CheckResult> check_kernel(const Task& task, const KernelFile& kernel,
+Result<CheckResult> check_kernel(Device& device, const Task& task, const KernelFile& kernel,
                                  const CheckOptions& options);
+Result<CheckResult> check_prepared(Device& device, const PreparedKernel& prepared,
+                                   const CheckOptions& options);
 
 } // namespace kernevo

@@ -23,11 +23,35 @@ double estimated_work(const Task& task, const Problem& problem) {
 }
 
 std::uint64_t runaway_budget(double work) {
-  // A naive kernel spends some ten instructions per operation on one lane of 32; one thread doing
-  // everything spends them on each. 64 instructions per operation covers both.
-  constexpr double base = 20e6;
-  constexpr double per_operation = 64;
+  // A plain parallel kernel takes 0.1 to 1 warp instructions an operation, one thread doing
+  // everything about 5, and launches that wait for each other some ten thousand for nothing.
+  constexpr double base = 4e6;
+  constexpr double per_operation = 24;
   return static_cast<std::uint64_t>(std::min(base + per_operation * work, 4e12));
+}
+
+std::uint64_t sanitized_budget(double work) {
+  constexpr double base = 1e6;
+  constexpr double most = 8e6; // some three seconds
+  return static_cast<std::uint64_t>(std::min(base + work / 2, most));
+}
+
+std::uint64_t shown_budget(double work, double instructions, double share) {
+  constexpr double base = 4e6;
+  // Between a small shape and the real one an honest kernel may lose so much. What is sampled is
+  // large, and so is what it costs.
+  const double growth = share < 1 ? 8 : 32;
+  constexpr double uneven = 40e6; // the sampled blocks may be those that do most
+  double budget = base + growth * instructions * share;
+  if (share < 1)
+    budget = std::max(budget, std::min(uneven, 2 * instructions));
+  return std::min(runaway_budget(work), static_cast<std::uint64_t>(std::min(budget, 4e12)));
+}
+
+double processor_seconds(std::uint64_t budget, double most) {
+  constexpr double base = 5;               // threads, pages, the compiler
+  constexpr double per_instruction = 2e-6; // sanitized memory accesses take 0.4e-6
+  return std::min(most, base + per_instruction * static_cast<double>(budget));
 }
 
 } // namespace kernevo

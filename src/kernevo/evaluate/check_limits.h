@@ -10,8 +10,19 @@ namespace kernevo {
 // Operations of one run by the task's work model, or a guess from its sizes.
 double estimated_work(const Task& task, const Problem& problem);
 
-// Warp instructions after which a launch counts as a runaway: far above what an honest kernel of
-// this much work needs, low enough to end an endless loop in seconds.
+// Warp instructions after which a launch counts as a runaway: a hundred times what a usual kernel
+// of this much work needs.
 std::uint64_t runaway_budget(double work);
+
+// The sanitizers cost twenty times a plain run: after so many warp instructions, several times what
+// a usual kernel needs, a plain run finds out whether the kernel ends at all.
+std::uint64_t sanitized_budget(double work);
+
+// As runaway_budget, of a kernel that has shown on small shapes that it takes so many
+// `instructions` for the whole shape, and now runs this share of its blocks.
+std::uint64_t shown_budget(double work, double instructions, double share);
+
+// Processor time that goes with so many warp instructions, sanitized or not, on a slow machine.
+double processor_seconds(std::uint64_t budget, double most);
 
 } // namespace kernevo

@@ -1,12 +1,15 @@
 #include "kernevo/evaluate/compare.h"
 
 #include "kernevo/evaluate/check.h"
+#include "kernevo/evaluate/measure_case.h"
 #include "kernevo/evaluate/objective_time.h"
+#include "kernevo/evaluate/run_case.h"
 #include "kernevo/predict/machine_counters.h"
-#include "kernevo/sass/disassemble.h"
 #include "kernevo/timing/compare_timings.h"
+#include "kernevo/toolchain/assembled.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -16,25 +19,16 @@ namespace {
 constexpr double kNotable = 0.1;
 
 // Right or not; nothing when it is.
-Result<std::optional<WrongKernel>> find_fault(const Task& task, const Contender& contender,
+Result<std::optional<WrongKernel>> find_fault(Device& device, const PreparedKernel& prepared,
                                               Side side, const CompareOptions& options) {
   CheckOptions check;
-  check.gpu = options.bench.gpu;
-  check.parameters = contender.parameters;
   check.small_only = options.small_only;
   check.seconds = options.bench.seconds;
   check.memory_bytes = options.bench.memory_bytes;
-  KERNEVO_TRY(checked, check_kernel(task, *contender.kernel, check));
+  KERNEVO_TRY(checked, check_prepared(device, prepared, check));
   if (checked.verdict.correct)
     return std::nullopt;
   return WrongKernel{side, *checked.verdict.fault, checked.verdict.summary, checked.verdict};
-}
-
-Result<BenchResult> time(const Task& task, const Contender& contender,
-                         const CompareOptions& options) {
-  BenchOptions bench = options.bench;
-  bench.parameters = contender.parameters;
-  return bench_kernel(task, *contender.kernel, bench);
 }
 
 bool launched_alike(const CaseBench& a, const CaseBench& b) {
@@ -48,7 +42,7 @@ bool launched_alike(const CaseBench& a, const CaseBench& b) {
 
 // Names of files and lines of the source are all that may differ.
 bool identical(const BenchResult& a, const BenchResult& b) {
-  return sass::without_source_lines(a.build.ptx) == sass::without_source_lines(b.build.ptx) &&
+  return without_source_lines(a.build.ptx) == without_source_lines(b.build.ptx) &&
          std::equal(a.cases.begin(), a.cases.end(), b.cases.begin(), b.cases.end(), launched_alike);
 }
 
@@ -60,6 +54,46 @@ Comparison compare(const Timing& incumbent, const Timing& candidate, bool is_ide
     comparison.reason = "the same instructions, launched alike";
   }
   return comparison;
+}
+
+// What the shapes' own comparisons say of the whole: all must agree for a standing other than
+// ambiguous; the ratio is the weighted geometric mean of theirs, with intervals that err the same
+// way.
+Comparison combine(const BenchResult& timed, const std::vector<CaseComparison>& cases) {
+  Comparison overall;
+  double weights = 0;
+  std::array<double, 3> logs = {};
+  bool known = !cases.empty();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Comparison& one = cases[i].comparison;
+    known = known && one.ratio.has_value();
+    if (!known)
+      break;
+    const double weight = timed.cases[i].weight;
+    weights += weight;
+    logs[0] += weight * std::log(one.ratio->low);
+    logs[1] += weight * std::log(one.ratio->estimate);
+    logs[2] += weight * std::log(one.ratio->high);
+  }
+  if (!known || !(weights > 0)) {
+    overall.standing = Standing::not_comparable;
+    overall.reason = "a shape could not be compared";
+    return overall;
+  }
+  overall.ratio =
+      SpeedRatio{std::exp(logs[1] / weights), std::exp(logs[0] / weights),
+                 std::exp(logs[2] / weights), cases.front().comparison.ratio->confidence};
+  overall.method = TimingMethod::measured;
+  overall.standing = cases.front().comparison.standing;
+  overall.reason = cases.front().comparison.reason;
+  for (const CaseComparison& one : cases) {
+    overall.blocks += one.comparison.blocks;
+    if (one.comparison.standing != overall.standing) {
+      overall.standing = Standing::ambiguous;
+      overall.reason = "the shapes do not agree";
+    }
+  }
+  return overall;
 }
 
 bool is_total(const Counter& counter) {
@@ -158,35 +192,106 @@ Result<Timing> objective_timing(Objective objective, const BenchResult& bench) {
   return make_timing(std::move(timing));
 }
 
-Result<CompareResult> compare_kernels(const Task& task, const Contender& incumbent,
-                                      const Contender& candidate, const CompareOptions& options) {
-  CompareResult result;
-  for (const Side side : {Side::incumbent, Side::candidate}) {
-    const Contender& contender = side == Side::incumbent ? incumbent : candidate;
-    KERNEVO_TRY(wrong, find_fault(task, contender, side, options));
-    result.wrong = std::move(wrong);
-    if (result.wrong)
-      return result;
-  }
-  for (const Side side : {Side::incumbent, Side::candidate}) {
-    KERNEVO_TRY(bench, time(task, side == Side::incumbent ? incumbent : candidate, options));
-    if (bench.fault) {
-      result.wrong = WrongKernel{side, *bench.fault, bench.summary, std::nullopt};
-      return result;
+namespace {
+
+class Comparer {
+public:
+  Comparer(Device& device, const Task& task, const PreparedKernel& incumbent,
+           const PreparedKernel& candidate, const CompareOptions& options)
+      : device_(device), task_(task), incumbent_(incumbent), candidate_(candidate),
+        options_(options) {}
+
+  Result<CompareResult> run() {
+    for (const Side side : {Side::incumbent, Side::candidate}) {
+      KERNEVO_TRY(wrong, find_fault(device_, prepared(side), side, options_));
+      result_.wrong = std::move(wrong);
+      if (result_.wrong)
+        return std::move(result_);
     }
-    (side == Side::incumbent ? result.incumbent : result.candidate) = std::move(bench);
+    KERNEVO_CHECK(device_.capabilities().measures ? in_turns() : one_after_the_other());
+    return std::move(result_);
   }
-  result.identical = identical(result.incumbent, result.candidate);
-  for (std::size_t i = 0; i < result.incumbent.cases.size(); ++i) {
-    const CaseBench& a = result.incumbent.cases[i];
-    const CaseBench& b = result.candidate.cases[i];
-    result.cases.push_back({a.case_id, compare(a.timing, b.timing, result.identical),
-                            pair_counters(counters_of(a), counters_of(b))});
+
+private:
+  const PreparedKernel& prepared(Side side) const {
+    return side == Side::incumbent ? incumbent_ : candidate_;
   }
-  KERNEVO_TRY(all_a, objective_timing(task.objective, result.incumbent));
-  KERNEVO_TRY(all_b, objective_timing(task.objective, result.candidate));
-  result.overall = compare(all_a, all_b, result.identical);
-  return result;
+  BenchResult& bench(Side side) {
+    return side == Side::incumbent ? result_.incumbent : result_.candidate;
+  }
+
+  // Modelled times do not drift.
+  Result<void> one_after_the_other() {
+    for (const Side side : {Side::incumbent, Side::candidate}) {
+      KERNEVO_TRY(timed, bench_prepared(device_, prepared(side), options_.bench));
+      if (timed.fault) {
+        result_.wrong = WrongKernel{side, *timed.fault, timed.summary, std::nullopt};
+        return {};
+      }
+      bench(side) = std::move(timed);
+    }
+    result_.identical = identical(result_.incumbent, result_.candidate);
+    for (std::size_t i = 0; i < result_.incumbent.cases.size(); ++i) {
+      const CaseBench& a = result_.incumbent.cases[i];
+      const CaseBench& b = result_.candidate.cases[i];
+      result_.cases.push_back({a.case_id, compare(a.timing, b.timing, result_.identical),
+                               pair_counters(counters_of(a), counters_of(b))});
+    }
+    KERNEVO_TRY(all_a, objective_timing(task_.objective, result_.incumbent));
+    KERNEVO_TRY(all_b, objective_timing(task_.objective, result_.candidate));
+    result_.overall = compare(all_a, all_b, result_.identical);
+    return {};
+  }
+
+  Result<void> in_turns() {
+    std::array<Subject, 2> subjects;
+    for (const Side side : {Side::incumbent, Side::candidate}) {
+      KERNEVO_TRY(loaded, load_subject(device_, prepared(side),
+                                       {.memory_bytes = options_.bench.memory_bytes}));
+      if (loaded.refusal) {
+        result_.wrong = WrongKernel{side, fault_of(loaded.refusal->kind), loaded.refusal->message,
+                                    std::nullopt};
+        return {};
+      }
+      subjects.at(static_cast<std::size_t>(side)) = std::move(loaded.subject);
+      bench(side).device = device_.identity();
+      bench(side).build = prepared(side).build;
+      bench(side).parameters = prepared(side).parameters;
+    }
+    for (const ShapeCase& shape : task_.shapes) {
+      if (!wants(options_.bench, shape))
+        continue;
+      KERNEVO_TRY(pair, measure_pair(device_, subjects[0], subjects[1], shape, options_.bench));
+      for (const Side side : {Side::incumbent, Side::candidate}) {
+        const auto& fault = side == Side::incumbent ? pair.incumbent_fault : pair.candidate_fault;
+        if (fault) {
+          result_.wrong = WrongKernel{side, fault->kind, fault->summary, std::nullopt};
+          return {};
+        }
+      }
+      bench(Side::incumbent).cases.push_back({shape.id, shape.weight, pair.episode.incumbent, {}});
+      bench(Side::candidate).cases.push_back({shape.id, shape.weight, pair.episode.candidate, {}});
+      result_.cases.push_back({shape.id, std::move(pair.episode.comparison), {}});
+    }
+    result_.overall = combine(result_.incumbent, result_.cases);
+    return {};
+  }
+
+  Device& device_;
+  const Task& task_;
+  const PreparedKernel& incumbent_;
+  const PreparedKernel& candidate_;
+  const CompareOptions& options_;
+  CompareResult result_;
+};
+
+} // namespace
+
+Result<CompareResult> compare_kernels(Device& device, const Task& task, const Contender& incumbent,
+                                      const Contender& candidate, const CompareOptions& options) {
+  KERNEVO_TRY(first, prepare_kernel(device, task, *incumbent.kernel, incumbent.parameters));
+  KERNEVO_TRY(second, prepare_kernel(device, task, *candidate.kernel, candidate.parameters));
+  return Comparer(device, task, first, second, options).run();
 }
 
 } // namespace kernevo

@@ -5,6 +5,7 @@
 #include "kernevo/evaluate/bench.h"
 #include "kernevo/model/comparison.h"
 #include "kernevo/predict/counters.h"
+#include "kernevo/timing/shots.h"
 
 #include <optional>
 #include <string>
@@ -37,8 +38,6 @@ struct CaseComparison {
   std::vector<CounterPair> counters; // of all launches of the case
 };
 
-enum class Side { incumbent, candidate };
-
 // Why there is nothing to compare.
 struct WrongKernel {
   Side side = Side::incumbent;
@@ -56,8 +55,9 @@ struct CompareResult {
   Comparison overall; // by the task's objective
 };
 
-// Result errors are the machine's or the input's; a wrong kernel is in the result.
-Result<CompareResult> compare_kernels(const Task& task, const Contender& incumbent,
+// Where the device measures, the two are timed in turns. Result errors are the machine's or the
+// input's; a wrong kernel is in the result.
+Result<CompareResult> compare_kernels(Device& device, const Task& task, const Contender& incumbent,
                                       const Contender& candidate, const CompareOptions& options);
 
 // Counters of all launches of a case: totals added up, ratios as their mean by instructions.

@@ -33,10 +33,10 @@ Result<std::vector<std::vector<Explanation>>>
 explain_bench(const Task& task, const BenchResult& result, const std::vector<Rule>& rules) {
   std::vector<std::vector<Explanation>> all;
   for (const CaseBench& bench : result.cases) {
-    KERNEVO_TRY(planned, planned_work(task, result.gpu, bench));
+    KERNEVO_TRY(planned, planned_work(task, result.device.gpu, bench));
     std::vector<Explanation>& launches = all.emplace_back();
     for (const LaunchBench& launch : bench.launches) {
-      KERNEVO_TRY(explanation, explain_launch({result.gpu, launch.counts, launch.resources,
+      KERNEVO_TRY(explanation, explain_launch({result.device.gpu, launch.counts, launch.resources,
                                                launch.work ? &*launch.work : nullptr,
                                                launch.prediction, planned},
                                               rules));

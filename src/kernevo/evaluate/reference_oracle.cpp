@@ -1,7 +1,6 @@
 #include "kernevo/evaluate/reference_oracle.h"
 
-#include "kernevo/device/virtual_device.h"
-#include "kernevo/evaluate/compile_kernel.h"
+#include "kernevo/evaluate/prepare_kernel.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,8 +24,7 @@ double reference_tolerance(DType dtype) {
 
 struct Reference {
   KernelFile kernel;
-  Build build;
-  std::unique_ptr<Device> device;
+  PreparedKernel prepared;
   Subject subject;
   double seconds = 0;
   // The last case, for one case is asked about output by output.
@@ -62,32 +60,30 @@ struct Reference {
 
 } // namespace
 
-Result<ExpectationSource> make_reference_oracle(const Task& task, const Gpu& gpu, double seconds) {
+Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task, double seconds) {
   auto reference = std::make_shared<Reference>();
   KERNEVO_TRY(kernel, parse_kernel_file(task.reference_kernel, task.reference_place.file,
                                         task.reference_place.line));
   reference->kernel = std::move(kernel);
   reference->seconds = seconds;
-  KERNEVO_TRY(parameters, choose_parameters(reference->kernel));
-  KERNEVO_TRY(problem, make_problem(task, task.shapes.front()));
-  KERNEVO_TRY(plan, make_launch_plan(reference->kernel, parameters, problem, task.default_launch,
-                                     Place{task.file}));
-  KERNEVO_TRY(build, compile_kernel(reference->kernel, parameters, plan, gpu));
-  if (!build.ok)
+  KERNEVO_TRY(prepared, prepare_kernel(device, task, reference->kernel, {}));
+  reference->prepared = std::move(prepared);
+  const Build& build = reference->prepared.build;
+  if (const auto& fault = reference->prepared.fault) {
+    const bool compiled = fault->rung == Rung::compile;
+    const bool told = !build.diagnostics.empty();
     return fail(ErrorCode::input,
-                "the reference kernel does not compile: " +
-                    (build.diagnostics.empty() ? std::string("no message")
-                                               : build.diagnostics.front().message),
-                build.diagnostics.empty() ? task.reference_place : build.diagnostics.front().place,
+                compiled ? "the reference kernel does not compile: " +
+                               (told ? build.diagnostics.front().message : "no message")
+                         : fault->summary,
+                compiled && told ? build.diagnostics.front().place : task.reference_place,
                 "mend the task's reference_kernel");
-  reference->build = std::move(build);
-  KERNEVO_TRY(device, open_virtual_device(gpu, {}));
-  reference->device = std::move(device);
-  KERNEVO_TRY(refusal, reference->device->load(reference->build.ptx, "reference.ptx"));
-  if (refusal)
-    return fail(ErrorCode::unsupported, "the reference kernel cannot run: " + refusal->message);
-  reference->subject = {&reference->kernel,      parameters,          &reference->build,
-                        reference->device.get(), task.default_launch, Place{task.file}};
+  }
+  KERNEVO_TRY(loaded, load_subject(device, reference->prepared, {.fresh_process = true}));
+  if (loaded.refusal)
+    return fail(ErrorCode::unsupported,
+                "the reference kernel cannot run: " + loaded.refusal->message);
+  reference->subject = std::move(loaded.subject);
   return ExpectationSource([reference](const CaseInputs& inputs, std::size_t output,
                                        std::span<const std::int64_t> points) {
     return reference->expect(inputs, output, points);

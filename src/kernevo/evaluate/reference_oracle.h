@@ -7,7 +7,7 @@
 
 namespace kernevo {
 
-// Compiles the reference and keeps a device of its own for it, apart from any candidate.
-Result<ExpectationSource> make_reference_oracle(const Task& task, const Gpu& gpu, double seconds);
+// Builds the reference and keeps a module of its own for it, apart from any candidate.
+Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task, double seconds);
 
 } // namespace kernevo

@@ -18,50 +18,8 @@ namespace {
 // A NaN in every floating format and an unlikely integer: an element left as it was is never right.
 constexpr std::byte kPoison{0xFF};
 
-struct Laid {
-  Arena arena;
-  RunRequest request;
-};
-
 bool is_output(const BufferSpec& buffer) {
   return buffer.direction != Direction::in;
-}
-
-// Puts the case's tensors into shared memory and says how the kernel may use them.
-Result<Laid> lay_out(const Subject& subject, const CaseInputs& inputs, const LaunchPlan& plan) {
-  std::vector<std::uint64_t> sizes;
-  for (const BufferSpec& buffer : inputs.problem.buffers)
-    sizes.push_back(buffer.bytes());
-  for (const BufferSpec& buffer : inputs.problem.buffers)
-    if (is_output(buffer))
-      sizes.push_back(buffer.bytes());
-  KERNEVO_TRY(arena, Arena::create(sizes));
-  Laid laid{std::move(arena), {}};
-  std::size_t written_region = inputs.problem.buffers.size();
-  for (std::size_t i = 0; i < inputs.problem.buffers.size(); ++i) {
-    const BufferSpec& buffer = inputs.problem.buffers[i];
-    TensorBinding binding{buffer.name, i, buffer.direction == Direction::in,
-                          buffer.direction != Direction::out, std::nullopt};
-    const std::span<std::byte> region = laid.arena.region(i);
-    if (inputs.on_demand()) {
-      if (buffer.direction != Direction::out)
-        binding.recipe = input_recipe(inputs.problem, i, inputs.set, inputs.seed);
-    } else if (buffer.direction == Direction::out)
-      std::fill(region.begin(), region.end(), kPoison);
-    else
-      std::memcpy(region.data(), inputs.initial[i].data(), region.size());
-    if (is_output(buffer))
-      binding.written_region = written_region++;
-    laid.request.tensors.push_back(std::move(binding));
-  }
-  laid.request.on_demand = inputs.on_demand();
-  laid.request.plan = plan;
-  laid.request.entry_names = subject.build->lowered_names;
-  for (const Launch& launch : plan.launches)
-    if (const KernelResources* resources = subject.build->resources_of(launch.kernel);
-        resources != nullptr && resources->registers)
-      laid.request.registers[launch.kernel] = *resources->registers;
-  return laid;
 }
 
 std::uint64_t block_count(const LaunchPlan& plan) {
@@ -101,7 +59,7 @@ std::string describe(const Mismatch& m, const CheckedCase& record) {
 class Judge {
 public:
   Judge(const CaseInputs& inputs, const ExpectationSource& expectation, const CaseOptions& options,
-        const Laid& laid, CaseReport& report)
+        const LaidOutCase& laid, CaseReport& report)
       : inputs_(inputs), expectation_(expectation), options_(options), laid_(laid),
         report_(report) {}
 
@@ -187,7 +145,7 @@ private:
   const CaseInputs& inputs_;
   const ExpectationSource& expectation_;
   const CaseOptions& options_;
-  const Laid& laid_;
+  const LaidOutCase& laid_;
   CaseReport& report_;
   std::vector<std::vector<std::int64_t>> points_;
   std::vector<std::vector<Expected>> expected_;
@@ -244,9 +202,42 @@ OracleInputs oracle_inputs(const CaseInputs& inputs) {
   return result;
 }
 
-Result<LaunchPlan> plan_for(const Subject& subject, const Problem& problem) {
-  return make_launch_plan(*subject.kernel, subject.parameters, problem, subject.default_launch,
-                          subject.default_launch_place);
+Result<LaidOutCase> lay_out(const Subject& subject, const CaseInputs& inputs,
+                            const LaunchPlan& plan) {
+  std::vector<std::uint64_t> sizes;
+  for (const BufferSpec& buffer : inputs.problem.buffers)
+    sizes.push_back(buffer.bytes());
+  for (const BufferSpec& buffer : inputs.problem.buffers)
+    if (is_output(buffer))
+      sizes.push_back(buffer.bytes());
+  KERNEVO_TRY(arena, Arena::create(sizes));
+  LaidOutCase laid{std::move(arena), {}};
+  std::size_t written_region = inputs.problem.buffers.size();
+  for (std::size_t i = 0; i < inputs.problem.buffers.size(); ++i) {
+    const BufferSpec& buffer = inputs.problem.buffers[i];
+    TensorBinding binding{buffer.name, i, buffer.direction == Direction::in,
+                          buffer.direction != Direction::out, std::nullopt};
+    const std::span<std::byte> region = laid.arena.region(i);
+    if (inputs.on_demand()) {
+      if (buffer.direction != Direction::out)
+        binding.recipe = input_recipe(inputs.problem, i, inputs.set, inputs.seed);
+    } else if (buffer.direction == Direction::out)
+      std::fill(region.begin(), region.end(), kPoison);
+    else
+      std::memcpy(region.data(), inputs.initial[i].data(), region.size());
+    if (is_output(buffer))
+      binding.written_region = written_region++;
+    laid.request.tensors.push_back(std::move(binding));
+  }
+  laid.request.instruments.on_demand = inputs.on_demand();
+  laid.request.plan = plan;
+  const Build& build = subject.prepared->build;
+  laid.request.entry_names = build.lowered_names;
+  for (const Launch& launch : plan.launches)
+    if (const KernelResources* resources = build.resources_of(launch.kernel);
+        resources != nullptr && resources->registers)
+      laid.request.registers[launch.kernel] = *resources->registers;
+  return laid;
 }
 
 Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
@@ -258,21 +249,20 @@ Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
   report.record.seed = inputs.seed;
   report.record.blocks = block_count(plan);
   KERNEVO_TRY(laid, lay_out(subject, inputs, plan));
-  laid.request.sanitize = options.sanitize;
+  laid.request.instruments.sanitize = options.sanitize;
   laid.request.instruction_budget = options.instruction_budget;
   laid.request.seconds = options.seconds;
-  laid.request.only_blocks = options.only_blocks;
-  laid.request.order = options.order;
+  laid.request.instruments.only_blocks = options.only_blocks;
+  laid.request.instruments.order = options.order;
   for (const BufferSpec& buffer : inputs.problem.buffers)
     report.bytes += buffer.bytes();
 
   Judge judge(inputs, expectation, options, laid, report);
   const bool sampled = !options.only_blocks.empty();
-  // The worker runs the kernel while this process works out what to expect. The device keeps this
-  // thread: a worker it starts dies with the thread that started it.
+  // The device runs the kernel while this process works out what to expect.
   auto expected = std::async(std::launch::async,
                              [&] { return sampled ? Result<void>{} : judge.expect(false); });
-  KERNEVO_TRY(outcome, subject.device->run(laid.request, laid.arena));
+  KERNEVO_TRY(outcome, subject.module->run(laid.request, laid.arena));
   KERNEVO_CHECK(expected.get());
   report.warp_instructions = outcome.warp_instructions;
   report.record.blocks_run = outcome.blocks_run;
@@ -298,13 +288,13 @@ Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
 
 Result<ProfiledCase> profile_case(const Subject& subject, const CaseInputs& inputs,
                                   const LaunchPlan& plan,
-                                  const std::vector<RunRequest::Profile>& profile,
+                                  const std::vector<Instruments::Profile>& profile,
                                   const CaseOptions& options) {
   KERNEVO_TRY(laid, lay_out(subject, inputs, plan));
   laid.request.instruction_budget = options.instruction_budget;
   laid.request.seconds = options.seconds;
-  laid.request.profile = profile;
-  KERNEVO_TRY(outcome, subject.device->run(laid.request, laid.arena));
+  laid.request.instruments.profile = profile;
+  KERNEVO_TRY(outcome, subject.module->run(laid.request, laid.arena));
   if (outcome.fault && (outcome.fault->kind == FindingKind::unsupported_instruction ||
                         outcome.fault->kind == FindingKind::invalid_ptx))
     return fail(ErrorCode::unsupported, outcome.fault->message);
@@ -313,15 +303,15 @@ Result<ProfiledCase> profile_case(const Subject& subject, const CaseInputs& inpu
 
 Result<std::vector<std::vector<std::byte>>>
 run_reference(const Subject& subject, const CaseInputs& inputs, double seconds) {
-  KERNEVO_TRY(plan, plan_for(subject, inputs.problem));
+  KERNEVO_TRY(plan, subject.prepared->plan(inputs.problem));
   KERNEVO_TRY(laid, lay_out(subject, inputs, plan));
   laid.request.seconds = seconds;
-  KERNEVO_TRY(outcome, subject.device->run(laid.request, laid.arena));
+  KERNEVO_TRY(outcome, subject.module->run(laid.request, laid.arena));
   if (outcome.fault)
     return fail(ErrorCode::input,
                 fmt::format("the reference kernel fails on case {}: {}", inputs.problem.case_id,
                             outcome.fault->message),
-                Place{subject.kernel->path}, "mend the task's reference_kernel");
+                Place{subject.prepared->kernel->path}, "mend the task's reference_kernel");
   std::vector<std::vector<std::byte>> outputs;
   for (std::size_t i = 0; i < inputs.problem.buffers.size(); ++i) {
     outputs.emplace_back();

@@ -4,8 +4,7 @@
 #include "kernevo/base/lazy_pages.h"
 #include "kernevo/base/result.h"
 #include "kernevo/device/device.h"
-#include "kernevo/kernel/kernel_file.h"
-#include "kernevo/model/build.h"
+#include "kernevo/evaluate/prepare_kernel.h"
 #include "kernevo/model/task.h"
 #include "kernevo/model/verdict.h"
 #include "kernevo/task/inputs.h"
@@ -20,16 +19,6 @@
 #include <vector>
 
 namespace kernevo {
-
-// A kernel that compiled and is loaded on a device.
-struct Subject {
-  const KernelFile* kernel = nullptr;
-  ParameterValues parameters;
-  const Build* build = nullptr;
-  Device* device = nullptr;
-  std::string default_launch;
-  Place default_launch_place;
-};
 
 struct CaseInputs {
   Problem problem;
@@ -73,7 +62,15 @@ struct CaseReport {
   bool output_flood = false;
 };
 
-Result<LaunchPlan> plan_for(const Subject& subject, const Problem& problem);
+// The case's tensors in memory that the judge and the device share, and how the kernel may use
+// them.
+struct LaidOutCase {
+  Arena arena;
+  RunRequest request;
+};
+Result<LaidOutCase> lay_out(const Subject& subject, const CaseInputs& inputs,
+                            const LaunchPlan& plan);
+
 Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
                             const LaunchPlan& plan, const ExpectationSource& expectation,
                             const CaseOptions& options);
@@ -85,12 +82,12 @@ Result<std::vector<std::vector<std::byte>>> run_reference(const Subject& subject
 
 // What the launches of a plan do, counted on some blocks of each; nothing is compared.
 struct ProfiledCase {
-  std::vector<LaunchCounts> counts; // one a launch
+  std::vector<LaunchCounts> counts; // one per launch
   std::optional<Finding> finding;   // the kernel faulted; the counts are of what ran before
 };
 Result<ProfiledCase> profile_case(const Subject& subject, const CaseInputs& inputs,
                                   const LaunchPlan& plan,
-                                  const std::vector<RunRequest::Profile>& profile,
+                                  const std::vector<Instruments::Profile>& profile,
                                   const CaseOptions& options);
 
 FaultKind fault_of(FindingKind kind);

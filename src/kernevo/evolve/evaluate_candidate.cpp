@@ -1,7 +1,6 @@
 #include "kernevo/evolve/evaluate_candidate.h"
 
 #include "kernevo/base/hash.h"
-#include "kernevo/evaluate/compile_kernel.h"
 #include "kernevo/evolve/identity.h"
 #include "kernevo/evolve/instance_objective.h"
 #include "kernevo/evolve/instance_profile.h"
@@ -20,7 +19,7 @@ constexpr double kBeyondRoofline = 1.05; // of it: more cannot be true
 
 class Climb {
 public:
-  Climb(const RunContext& context, Memo& memo, const EvaluationRequest& request)
+  Climb(const RunContext& context, store::Memo& memo, const EvaluationRequest& request)
       : context_(context), memo_(memo), request_(request) {
     result_.evaluation.step = request.step;
     result_.evaluation.candidate = request.candidate;
@@ -31,7 +30,6 @@ public:
     KERNEVO_TRY(built, build());
     if (!built)
       return std::optional(std::move(result_));
-    objective_.emplace(context_, memo_, kernel_, request_.inputs);
     if (!request_.tune_only) {
       KERNEVO_TRY(right, small_shapes());
       if (!right)
@@ -90,17 +88,15 @@ private:
                  format_error(defaults.error()));
     defaults_ = std::move(*defaults);
     result_.evaluation.tunable = !kernel_.parameters.empty();
+    objective_.emplace(context_, memo_, kernel_, request_.inputs);
     if (request_.tune_only)
       return true;
-    KERNEVO_TRY(problem, make_problem(context_.task, context_.task.shapes.front()));
-    auto plan = make_launch_plan(kernel_, defaults_, problem, context_.task.default_launch,
-                                 Place{context_.task.file});
-    if (!plan)
-      return end(StepOutcome::compile_failed, FaultKind::interface_contract_error,
-                 format_error(plan.error()));
-    KERNEVO_TRY(built, compile_kernel(kernel_, defaults_, *plan, context_.gpu));
-    if (!built.ok)
-      return refused(built);
+    KERNEVO_TRY(prepared, objective_->prepared(defaults_));
+    const Build& built = prepared->build;
+    if (prepared->fault && prepared->fault->rung == Rung::compile)
+      return refused(*prepared->fault, built);
+    if (prepared->fault)
+      return end(StepOutcome::compile_failed, prepared->fault->kind, prepared->fault->summary);
     const std::string instance = instance_identity(context_.task, kernel_, defaults_, built);
     result_.evaluation.identity =
         instance.empty() ? std::string() : structure_identity(instance, kernel_);
@@ -115,16 +111,8 @@ private:
     return true;
   }
 
-  bool refused(const Build& build) {
-    std::string summary = "does not compile";
-    for (const Diagnostic& d : build.diagnostics)
-      if (d.severity == Diagnostic::Severity::error) {
-        summary = fmt::format("{}:{}: {}", d.place.file, d.place.line, d.message);
-        break;
-      }
-    end(StepOutcome::compile_failed,
-        build.syntax_error ? FaultKind::syntax_error : FaultKind::semantic_compile_error,
-        std::move(summary));
+  bool refused(const PreparationFault& fault, const Build& build) {
+    end(StepOutcome::compile_failed, fault.kind, fault.summary);
     result_.diagnosis = diagnose(build, request_.source);
     return false;
   }
@@ -218,8 +206,7 @@ private:
     e.outcome = StepOutcome::not_better;
     e.objective = trial.time;
     e.parameters = values;
-    for (const search::ShapeTime& shape : trial.shapes)
-      e.shapes.push_back({shape.shape, shape.time, shape.low, shape.high});
+    e.shapes = trial.shapes;
     if (context_.roofline && e.objective->value > 0)
       e.roofline = context_.roofline->value / e.objective->value;
   }
@@ -290,7 +277,7 @@ private:
   }
 
   const RunContext& context_;
-  Memo& memo_;
+  store::Memo& memo_;
   const EvaluationRequest& request_;
   EvaluationResult result_;
   KernelFile kernel_;
@@ -301,8 +288,8 @@ private:
 
 } // namespace
 
-Result<std::optional<EvaluationResult>> evaluate_candidate(const RunContext& context, Memo& memo,
-                                                           const EvaluationRequest& request) {
+Result<std::optional<EvaluationResult>>
+evaluate_candidate(const RunContext& context, store::Memo& memo, const EvaluationRequest& request) {
   return Climb(context, memo, request).run();
 }
 

@@ -3,9 +3,9 @@
 // that asking again costs nothing.
 #pragma once
 
-#include "kernevo/evolve/memo.h"
 #include "kernevo/evolve/run_context.h"
 #include "kernevo/model/search_records.h"
+#include "kernevo/store/memo.h"
 
 #include <functional>
 
@@ -37,7 +37,7 @@ struct EvaluationResult {
 };
 
 // Nothing when it was interrupted. Errors are trouble of the machine.
-Result<std::optional<EvaluationResult>> evaluate_candidate(const RunContext& context, Memo& memo,
-                                                           const EvaluationRequest& request);
+Result<std::optional<EvaluationResult>>
+evaluate_candidate(const RunContext& context, store::Memo& memo, const EvaluationRequest& request);
 
 } // namespace kernevo::evolve

@@ -2,12 +2,13 @@
 
 #include "kernevo/base/hash.h"
 #include "kernevo/model/json.h"
+#include "kernevo/ptx/facts.h"
 #include "kernevo/toolchain/ptx_text.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <fmt/format.h>
+#include <optional>
 
 namespace kernevo::evolve {
 namespace {
@@ -32,31 +33,6 @@ void rename(std::string& text, const std::string& from, const std::string& to) {
       at = end;
     }
   }
-}
-
-int type_bytes(std::string_view type) {
-  static constexpr std::array<std::pair<std::string_view, int>, 4> kWidths = {
-      {{"8", 1}, {"16", 2}, {"32", 4}, {"64", 8}}};
-  for (const auto& [suffix, bytes] : kWidths)
-    if (type.size() == suffix.size() + 1 && type.substr(1) == suffix)
-      return bytes;
-  return type == "b128" ? 16 : 0;
-}
-
-// "ld.global.nc.v4.f32" -> 16.
-int access_bytes(std::string_view mnemonic) {
-  int vector = 1;
-  int bytes = 0;
-  while (!mnemonic.empty()) {
-    const std::size_t dot = std::min(mnemonic.find('.'), mnemonic.size());
-    const std::string_view part = mnemonic.substr(0, dot);
-    if (part == "v2" || part == "v4" || part == "v8")
-      vector = part[1] - '0';
-    else if (const int width = type_bytes(part); width > 0)
-      bytes = width;
-    mnemonic.remove_prefix(std::min(dot + 1, mnemonic.size()));
-  }
-  return vector * bytes;
 }
 
 } // namespace
@@ -108,30 +84,15 @@ std::string structure_identity(const std::string& default_instance, const Kernel
 }
 
 KernelFacts code_facts(std::string_view ptx) {
+  const std::optional<ptx::PtxFacts> shown = ptx::facts_of(ptx);
   KernelFacts facts;
-  facts.memory = ptx.find("cp.async") != std::string_view::npos  ? "async"
-                 : ptx.find(".shared") != std::string_view::npos ? "shared"
-                                                                 : "global";
-  for (const std::string_view unit : {"mma.sync", "wmma.mma", "wgmma.mma", "mma.sp"})
-    facts.tensor = facts.tensor || ptx.find(unit) != std::string_view::npos;
-  for (const std::string_view access : {"ld.global", "st.global"}) {
-    std::size_t at = 0;
-    while ((at = ptx.find(access, at)) != std::string_view::npos) {
-      const std::size_t end = std::min(ptx.find_first_of(" \t\n;", at), ptx.size());
-      facts.vector_bytes = std::max(facts.vector_bytes, access_bytes(ptx.substr(at, end - at)));
-      at = end;
-    }
+  if (!shown) {
+    facts.memory = "unknown";
+    return facts;
   }
-  // cp.async.cg.shared.global [..], [..], 16;
-  std::size_t at = 0;
-  while ((at = ptx.find("cp.async.c", at)) != std::string_view::npos) {
-    const std::size_t end = std::min(ptx.find(';', at), ptx.size());
-    const std::string_view line = ptx.substr(at, end - at);
-    for (const int bytes : {4, 8, 16})
-      if (line.find(fmt::format(", {}", bytes)) != std::string_view::npos)
-        facts.vector_bytes = std::max(facts.vector_bytes, bytes);
-    at = end;
-  }
+  facts.memory = shown->async_copies ? "async" : shown->shared_memory ? "shared" : "global";
+  facts.tensor = shown->tensor_cores;
+  facts.vector_bytes = shown->global_access_bytes;
   return facts;
 }
 

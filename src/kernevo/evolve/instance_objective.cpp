@@ -3,30 +3,28 @@
 #include "kernevo/base/hash.h"
 #include "kernevo/evaluate/check.h"
 #include "kernevo/evolve/identity.h"
-#include "kernevo/model/json_fields.h"
+#include "kernevo/model/timing_fields.h"
 #include "kernevo/tune/kernel_objective.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace kernevo::evolve {
 namespace {
 
 using search::Outcome;
-using search::ShapeTime;
 using search::Trial;
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+// Defaults, the incumbent of a search and the one under trial.
+constexpr std::size_t kPreparedKept = 3;
 
 std::string trial_to_json(const Trial& trial) {
   Json json{{"outcome", name_of(trial.outcome)},
             {"reason", trial.reason},
             {"counters", trial.counters},
-            {"shapes", Json::array()}};
-  for (const ShapeTime& shape : trial.shapes)
-    json["shapes"].push_back({shape.shape, shape.time.value, shape.low.value, shape.high.value});
-  return text_of(json);
+            {"shapes", shape_times_to_json(trial.shapes)}};
+  return dump_json(json);
 }
 
 Result<Trial> trial_from_json(std::string_view text) {
@@ -36,9 +34,7 @@ Result<Trial> trial_from_json(std::string_view text) {
         search::outcome_named(json.at("outcome").get<std::string>()).value_or(Outcome::failed);
     trial.reason = json.at("reason");
     trial.counters = json.at("counters").get<std::map<std::string, double>>();
-    for (const Json& shape : json.at("shapes"))
-      trial.shapes.push_back({shape.at(0), Nanoseconds{shape.at(1)}, Nanoseconds{shape.at(2)},
-                              Nanoseconds{shape.at(3)}});
+    trial.shapes = shape_times_of(json.at("shapes"));
     return trial;
   });
 }
@@ -52,7 +48,7 @@ std::vector<double> weights_of(const Task& task) {
 
 } // namespace
 
-InstanceObjective::InstanceObjective(const RunContext& context, Memo& memo,
+InstanceObjective::InstanceObjective(const RunContext& context, store::Memo& memo,
                                      const KernelFile& kernel, std::uint64_t seed)
     : context_(context), memo_(memo), kernel_(kernel), source_hash_(sha256_hex(kernel.source)),
       seed_(seed), race_(context.task.objective, weights_of(context.task)) {}
@@ -64,28 +60,37 @@ std::string InstanceObjective::key(std::string_view what, const ParameterValues&
   return fmt::format("{}/{}", what, sha256_hex(text));
 }
 
+Result<std::shared_ptr<const PreparedKernel>>
+InstanceObjective::prepared(const ParameterValues& values) {
+  const auto found = std::find_if(prepared_.begin(), prepared_.end(),
+                                  [&](const auto& known) { return known->parameters == values; });
+  if (found != prepared_.end())
+    return *found;
+  KERNEVO_TRY(fresh, prepare_kernel(*context_.device, context_.task, kernel_, values));
+  prepared_.push_front(std::make_shared<const PreparedKernel>(std::move(fresh)));
+  if (prepared_.size() > kPreparedKept)
+    prepared_.pop_back();
+  return prepared_.front();
+}
+
+BenchOptions InstanceObjective::bench_options() const {
+  BenchOptions options;
+  options.seed = seed_ + 1;
+  return options;
+}
+
 // Times every shape: what is remembered must not depend on who was the incumbent.
 Result<Trial> InstanceObjective::run(const ParameterValues& values, std::string& identity) {
-  BenchOptions options;
-  options.gpu = context_.gpu.name;
-  options.parameters = values;
-  options.seed = seed_ + 1;
-  std::optional<std::string> known;
-  std::optional<Error> trouble;
-  options.go_on_built = [&](const Build& build) {
-    identity = instance_identity(context_.task, kernel_, values, build);
-    if (identity.empty())
-      return true;
-    auto found = memo_.recall(fmt::format("code/{}{}", identity, context_.identity.substr(0, 16)));
-    if (!found)
-      trouble = found.error();
-    else
-      known = std::move(*found);
-    return !known && !trouble;
-  };
-  auto result = bench_kernel(context_.task, kernel_, options);
-  if (trouble)
-    return tl::unexpected<Error>(*trouble);
+  KERNEVO_TRY(kernel, prepared(values));
+  if (!kernel->fault)
+    identity = instance_identity(context_.task, kernel_, values, kernel->build);
+  if (!identity.empty()) {
+    KERNEVO_TRY(known,
+                memo_.recall(fmt::format("code/{}{}", identity, context_.identity.substr(0, 16))));
+    if (known)
+      return trial_from_json(*known);
+  }
+  auto result = bench_prepared(*context_.device, *kernel, bench_options());
   Trial trial;
   if (!result) {
     if (result.error().code != ErrorCode::unsupported)
@@ -94,8 +99,6 @@ Result<Trial> InstanceObjective::run(const ParameterValues& values, std::string&
     trial.reason = format_error(result.error());
     return trial;
   }
-  if (known)
-    return trial_from_json(*known);
   if (result->fault) {
     trial.outcome = result->out_of_time ? Outcome::timeout : tune::outcome_of(*result->fault);
     trial.reason = result->summary;
@@ -140,20 +143,23 @@ Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterVal
   if (known)
     return read_json(*known, "remembered check", [](const Json& json) {
       Judgement judgement{json.at("right"), std::nullopt, json.at("summary"), std::nullopt};
-      if (const auto fault = get_optional<int>(json, "fault"))
+      if (const auto fault = get_optional<std::uint32_t>(json, "fault")) {
+        if (*fault > static_cast<std::uint32_t>(FaultKind::candidate_runtime_error))
+          refuse("unknown fault");
         judgement.fault = static_cast<FaultKind>(*fault);
+      }
       if (json.contains("diagnosis"))
         if (auto diagnosis = diagnosis_from_json(json.at("diagnosis").dump()))
           judgement.diagnosis = std::move(*diagnosis);
       return judgement;
     });
+  KERNEVO_TRY(kernel, prepared(values));
   CheckOptions options;
-  options.gpu = context_.gpu.name;
-  options.parameters = values;
   options.small_only = !whole;
+  options.fresh_process = whole;
   // Two seeds: inputs that confirm a best are none the search has seen.
   options.seed = 2 * seed_ + (whole ? 2 : 1);
-  KERNEVO_TRY(checked, check_kernel(context_.task, kernel_, options));
+  KERNEVO_TRY(checked, check_prepared(*context_.device, *kernel, options));
   Judgement judgement{checked.verdict.correct, checked.verdict.fault, checked.verdict.summary,
                       std::nullopt};
   if (!judgement.right)
@@ -166,7 +172,7 @@ Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterVal
   // What the machine may be to blame for is found out anew the next time.
   const auto& finding = checked.verdict.finding;
   if (!finding || (finding->kind != FindingKind::time_limit && finding->kind != FindingKind::crash))
-    KERNEVO_CHECK(memo_.remember(name, text_of(json)));
+    KERNEVO_CHECK(memo_.remember(name, dump_json(json)));
   return judgement;
 }
 
@@ -185,12 +191,9 @@ Result<std::optional<std::string>> InstanceObjective::check(const ParameterValue
 
 Result<BenchResult> InstanceObjective::bench_of(const ParameterValues& values) {
   if (fastest_ && fastest_->parameters == values)
-    return std::move(*fastest_);
-  BenchOptions options;
-  options.gpu = context_.gpu.name;
-  options.parameters = values;
-  options.seed = seed_ + 1;
-  return bench_kernel(context_.task, kernel_, options);
+    return *std::exchange(fastest_, std::nullopt);
+  KERNEVO_TRY(kernel, prepared(values));
+  return bench_prepared(*context_.device, *kernel, bench_options());
 }
 
 } // namespace kernevo::evolve

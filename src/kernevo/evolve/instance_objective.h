@@ -1,15 +1,17 @@
-// The predicted time of a candidate as a function of its parameters, with a memory: an instance
+// The time of a candidate as a function of its parameters, with a memory: an instance
 // that compiles to known code is never run again.
 #pragma once
 
 #include "kernevo/evaluate/bench.h"
-#include "kernevo/evolve/memo.h"
 #include "kernevo/evolve/run_context.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/diagnosis.h"
+#include "kernevo/store/memo.h"
 #include "kernevo/tune/race.h"
 #include "kernevo/tune/tuning_objective.h"
 
+#include <deque>
+#include <memory>
 #include <optional>
 
 namespace kernevo::evolve {
@@ -17,7 +19,7 @@ namespace kernevo::evolve {
 class InstanceObjective : public tune::TuningObjective {
 public:
   // All must outlive it. `seed` chooses inputs and counted blocks.
-  InstanceObjective(const RunContext& context, Memo& memo, const KernelFile& kernel,
+  InstanceObjective(const RunContext& context, store::Memo& memo, const KernelFile& kernel,
                     std::uint64_t seed);
 
   Result<search::Trial> evaluate(const ParameterValues& values,
@@ -37,19 +39,24 @@ public:
   // The bench of these parameters: the one of the fastest evaluated here, or made anew.
   Result<BenchResult> bench_of(const ParameterValues& values);
 
+  // The kernel with these parameters, built once however often it is asked for.
+  Result<std::shared_ptr<const PreparedKernel>> prepared(const ParameterValues& values);
+
   // Under which something about this instance is remembered.
   std::string key(std::string_view what, const ParameterValues& values) const;
 
 private:
   Result<search::Trial> run(const ParameterValues& values, std::string& identity);
+  BenchOptions bench_options() const;
 
   const RunContext& context_;
-  Memo& memo_;
+  store::Memo& memo_;
   const KernelFile& kernel_;
   std::string source_hash_;
   std::uint64_t seed_;
   tune::Race race_;
   std::optional<BenchResult> fastest_;
+  std::deque<std::shared_ptr<const PreparedKernel>> prepared_; // the last used first
 };
 
 } // namespace kernevo::evolve

@@ -14,6 +14,12 @@ Result<ProfiledInstance> profile_instance(const RunContext& context, const Bench
       bench.cases.begin(), bench.cases.end(),
       [](const CaseBench& a, const CaseBench& b) { return a.timing.median < b.timing.median; });
   const auto& launches = slowest_case->launches;
+  if (launches.empty()) { // measured: there is a time and nothing to explain it with
+    ProfiledInstance profile;
+    profile.text = to_json(profile.bottleneck);
+    profile.facts = code_facts(bench.build.ptx);
+    return profile;
+  }
   const auto slowest = std::max_element(launches.begin(), launches.end(),
                                         [](const LaunchBench& a, const LaunchBench& b) {
                                           return a.prediction.time < b.prediction.time;
@@ -35,27 +41,34 @@ Result<ProfiledInstance> profile_instance(const RunContext& context, const Bench
 }
 
 std::string write_profile(const ProfiledInstance& profile) {
-  // An evaluation's JSON has the facts already.
-  Evaluation carrier;
-  carrier.facts = profile.facts;
-  return Json{{"bottleneck", profile.text}, {"facts", to_json(carrier)}}.dump(
-      -1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(Json{{"bottleneck", Json::parse(profile.text)},
+                        {"facts", Json::parse(to_json(profile.facts))}});
 }
 
 Result<ProfiledInstance> read_profile(std::string_view text) {
   struct Parts {
     std::string bottleneck;
     std::string facts;
+    bool quoted = false;
   };
   KERNEVO_TRY(parts, read_json(text, "remembered profile", [](const Json& json) {
-                return Parts{json.at("bottleneck"), json.at("facts")};
+                only_keys(json, {"bottleneck", "facts"});
+                // Older runs remember both as text, the facts inside an evaluation.
+                if (json.at("facts").is_string())
+                  return Parts{json.at("bottleneck"), json.at("facts"), true};
+                return Parts{dump_json(json.at("bottleneck")), dump_json(json.at("facts"))};
               }));
   ProfiledInstance profile;
-  profile.text = parts.bottleneck;
   KERNEVO_TRY(bottleneck, bottleneck_from_json(parts.bottleneck));
   profile.bottleneck = std::move(bottleneck);
-  KERNEVO_TRY(carrier, evaluation_from_json(parts.facts));
-  profile.facts = carrier.facts.value_or(KernelFacts{});
+  profile.text = std::move(parts.bottleneck);
+  if (parts.quoted) {
+    KERNEVO_TRY(carrier, evaluation_from_json(parts.facts));
+    profile.facts = carrier.facts.value_or(KernelFacts{});
+    return profile;
+  }
+  KERNEVO_TRY(facts, kernel_facts_from_json(parts.facts));
+  profile.facts = std::move(facts);
   return profile;
 }
 

@@ -1,10 +1,10 @@
 #include "kernevo/evolve/orchestrator.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/base/job_pool.h"
 #include "kernevo/evolve/run_desk.h"
 #include "kernevo/evolve/run_memo.h"
 #include "kernevo/evolve/step_work.h"
-#include "kernevo/tune/job_pool.h"
 
 #include <algorithm>
 #include <atomic>
@@ -31,8 +31,8 @@ public:
   Orchestrator(const RunContext& context, store::Journal& journal, Panel& panel,
                const OrchestratorOptions& options)
       : context_(context), journal_(journal), panel_(panel), options_(options),
-        memo_(journal, options.shared), own_memo_(journal, nullptr), desk_(own_memo_, cancelled_),
-        start_(Clock::now()), slots_(options.jobs),
+        memo_(journal, options.shared), desk_(journal, cancelled_), start_(Clock::now()),
+        slots_(options.jobs),
         // Whoever waits for a model holds a thread, but no slot of the evaluations.
         pool_(options.jobs + static_cast<unsigned>(panel.all_immediate() ? 0 : kWaiting)) {}
 
@@ -480,16 +480,15 @@ private:
   Panel& panel_;
   const OrchestratorOptions& options_;
   RunMemo memo_;
-  RunMemo own_memo_; // replies of models are this run's alone
   std::atomic<bool> cancelled_ = false;
-  RunDesk desk_;
+  RunDesk desk_; // replies of models are this run's alone
   Clock::time_point start_;
   RunState state_;
   std::map<Step, std::future<std::optional<StepResult>>> under_way_;
   bool stopping_ = false;
   std::optional<RunStopped> stop_;
   std::counting_semaphore<> slots_; // of evaluations
-  tune::JobPool pool_;              // last: its threads end before what they use
+  JobPool pool_;                    // last: its threads end before what they use
 };
 
 } // namespace

@@ -19,7 +19,7 @@ struct OrchestratorOptions {
   std::optional<RunBudget> budget;     // of a run that goes on, in place of the one it had
   double seconds_before = 0;           // that count as spent already
   std::vector<ModelCall> calls_before; // that were made before it began, to be booked first
-  Memo* shared = nullptr;              // asked and filled beside the journal; may be null
+  store::Memo* shared = nullptr;       // asked and filled beside the journal; may be null
   std::function<bool()> interrupted;   // asked often
   // After every event, and now and then between them (with none).
   std::function<void(const RunEvent*, const RunProgress&)> observer;

@@ -83,6 +83,9 @@ private:
           using Made = std::decay_t<decltype(made)>;
           if constexpr (std::is_same_v<Made, Wait>)
             return false;
+          else if constexpr (std::is_same_v<Made, RunStopped>) // its text is wording
+            return std::holds_alternative<Made>(event) &&
+                   std::get<Made>(event).reason == made.reason;
           else
             return std::holds_alternative<Made>(event) && std::get<Made>(event) == made;
         },

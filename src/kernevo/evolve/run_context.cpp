@@ -3,12 +3,13 @@
 #include "kernevo/base/files.h"
 #include "kernevo/base/hash.h"
 #include "kernevo/evaluate/objective_time.h"
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/task/feasibility.h"
 #include "kernevo/task/load_task.h"
-#include "kernevo/tune/tuning_subject.h"
 
 #include <fmt/format.h>
+#include <utility>
 
 namespace kernevo::evolve {
 namespace {
@@ -34,31 +35,42 @@ Result<std::optional<Nanoseconds>> roofline_of(const Task& task, const Gpu& gpu)
   return std::optional(objective_time(task.objective, least));
 }
 
-} // namespace
-
-Result<RunContext> make_run_context(const std::string& task_file, const std::string& gpu) {
-  KERNEVO_TRY(text, read_text_file(task_file));
-  return make_run_context(text, task_file, gpu);
-}
-
-Result<RunContext> make_run_context(const std::string& task_text, const std::string& task_file,
-                                    const std::string& gpu_name) {
-  KERNEVO_TRY(loaded, parse_task(task_text, task_file));
+Result<RunContext> make(Task task, const std::string& task_text, std::shared_ptr<Device> device) {
   RunContext context;
-  context.task = std::move(loaded.task);
+  context.task = std::move(task);
   context.task_text = task_text;
-  KERNEVO_TRY(gpu, find_gpu(gpu_name.empty() ? context.task.target_gpu : gpu_name));
-  context.gpu = std::move(gpu);
+  context.device = std::move(device);
+  context.gpu = context.device->gpu();
   KERNEVO_TRY(rules, load_rules());
   context.rules = std::move(rules);
   KERNEVO_TRY(reference, reference_of(context.task));
   context.reference_source = std::move(reference);
-  KERNEVO_TRY(device, tune::virtual_device_id(context.gpu));
+  KERNEVO_TRY(fingerprint, context.device->fingerprint());
   context.identity =
-      sha256_hex(fmt::format("{}\n{}\n{}", device, task_text, context.reference_source));
+      sha256_hex(fmt::format("{}\n{}\n{}", fingerprint, task_text, context.reference_source));
   KERNEVO_TRY(least, roofline_of(context.task, context.gpu));
   context.roofline = least;
   return context;
+}
+
+} // namespace
+
+Result<RunContext> make_run_context(const std::string& task_file, const DeviceChoice& choice) {
+  KERNEVO_TRY(text, read_text_file(task_file));
+  return make_run_context(text, task_file, choice);
+}
+
+Result<RunContext> make_run_context(const std::string& task_text, const std::string& task_file,
+                                    const DeviceChoice& choice) {
+  KERNEVO_TRY(loaded, parse_task(task_text, task_file));
+  KERNEVO_TRY(device, open_device(choice, loaded.task.target_gpu));
+  return make(std::move(loaded.task), task_text, std::move(device));
+}
+
+Result<RunContext> make_run_context(const std::string& task_text, const std::string& task_file,
+                                    std::shared_ptr<Device> device) {
+  KERNEVO_TRY(loaded, parse_task(task_text, task_file));
+  return make(std::move(loaded.task), task_text, std::move(device));
 }
 
 } // namespace kernevo::evolve

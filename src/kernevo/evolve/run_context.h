@@ -2,10 +2,12 @@
 #pragma once
 
 #include "kernevo/base/units.h"
+#include "kernevo/device/open_device.h"
 #include "kernevo/explain/rules.h"
 #include "kernevo/model/gpu.h"
 #include "kernevo/model/task.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +17,8 @@ namespace kernevo::evolve {
 struct RunContext {
   Task task;
   std::string task_text; // of the file
-  Gpu gpu;
+  std::shared_ptr<Device> device;
+  Gpu gpu; // the device's
   std::vector<Rule> rules;
   std::string reference_source; // the task's, or the catalogue's naive kernel
   std::string identity; // of all a result depends on: task, device, tables, program, compiler
@@ -24,10 +27,11 @@ struct RunContext {
   std::optional<Nanoseconds> roofline;
 };
 
-// `gpu` overrides the task's target when not empty.
-Result<RunContext> make_run_context(const std::string& task_file, const std::string& gpu);
+Result<RunContext> make_run_context(const std::string& task_file, const DeviceChoice& choice);
 // The same from the text of the file, as a journal keeps it.
 Result<RunContext> make_run_context(const std::string& task_text, const std::string& task_file,
-                                    const std::string& gpu);
+                                    const DeviceChoice& choice);
+Result<RunContext> make_run_context(const std::string& task_text, const std::string& task_file,
+                                    std::shared_ptr<Device> device);
 
 } // namespace kernevo::evolve

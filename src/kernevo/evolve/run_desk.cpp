@@ -32,14 +32,6 @@ void RunDesk::learn_price(const TokenUsage& usage, double dollars) {
   dearest_reply_ = std::max(dearest_reply_, for_each(usage.completion));
 }
 
-Result<std::optional<std::string>> RunDesk::recall(const std::string& key) {
-  return memo_.recall(key);
-}
-
-Result<void> RunDesk::remember(const std::string& key, std::string_view body) {
-  return memo_.remember(key, body);
-}
-
 std::optional<std::uint64_t> RunDesk::room_for(std::uint64_t prompt, std::uint64_t wanted,
                                                const std::optional<ModelPrice>& price, Room& room,
                                                StopReason& full) const {

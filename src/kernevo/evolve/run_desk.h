@@ -3,7 +3,6 @@
 // steps.
 #pragma once
 
-#include "kernevo/evolve/memo.h"
 #include "kernevo/model/run_event.h"
 #include "kernevo/propose/desk.h"
 
@@ -18,7 +17,8 @@ namespace kernevo::evolve {
 
 class RunDesk : public propose::Desk {
 public:
-  RunDesk(Memo& memo, const std::atomic<bool>& cancelled) : memo_(memo), cancelled_(cancelled) {}
+  RunDesk(store::Memo& memo, const std::atomic<bool>& cancelled)
+      : memo_(memo), cancelled_(cancelled) {}
 
   // What was spent before, and the caps from now on.
   struct Spent {
@@ -29,8 +29,7 @@ public:
              std::set<std::pair<Step, std::string>> booked);
 
   bool cancelled() const override { return cancelled_.load(); }
-  Result<std::optional<std::string>> recall(const std::string& key) override;
-  Result<void> remember(const std::string& key, std::string_view body) override;
+  store::Memo& memo() override { return memo_; }
   std::optional<std::uint64_t> reserve(Step step, const std::string& call, std::uint64_t prompt,
                                        std::uint64_t wanted,
                                        const std::optional<ModelPrice>& price) override;
@@ -56,7 +55,7 @@ private:
                                         StopReason& full) const;
   void learn_price(const TokenUsage& usage, double dollars);
 
-  Memo& memo_;
+  store::Memo& memo_;
   const std::atomic<bool>& cancelled_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,29 +1,28 @@
-// The memory of a run: its journal's, and behind it one shared with other runs, if there is any.
+// The memory of a run: its own, and behind it one shared with other runs, if there is any.
 #pragma once
 
-#include "kernevo/evolve/memo.h"
-#include "kernevo/store/journal.h"
+#include "kernevo/store/memo.h"
 
 namespace kernevo::evolve {
 
-class RunMemo : public Memo {
+class RunMemo : public store::Memo {
 public:
-  RunMemo(store::Journal& journal, Memo* shared) : journal_(journal), shared_(shared) {}
+  RunMemo(store::Memo& own, store::Memo* shared) : own_(own), shared_(shared) {}
 
   Result<std::optional<std::string>> recall(const std::string& key) override {
-    KERNEVO_TRY(own, journal_.recall(key));
-    if (own || shared_ == nullptr)
-      return std::move(own);
+    KERNEVO_TRY(known, own_.recall(key));
+    if (known || shared_ == nullptr)
+      return std::move(known);
     return shared_->recall(key);
   }
   Result<void> remember(const std::string& key, std::string_view body) override {
-    KERNEVO_CHECK(journal_.remember(key, body));
+    KERNEVO_CHECK(own_.remember(key, body));
     return shared_ == nullptr ? Result<void>() : shared_->remember(key, body);
   }
 
 private:
-  store::Journal& journal_;
-  Memo* shared_;
+  store::Memo& own_;
+  store::Memo* shared_;
 };
 
 } // namespace kernevo::evolve

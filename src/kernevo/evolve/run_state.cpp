@@ -443,8 +443,8 @@ Evaluation settle(const RunState& state, Evaluation evaluation,
     evaluation.outcome = StepOutcome::not_better;
     return evaluation;
   }
-  for (const ShapeResult& shape : evaluation.shapes)
-    for (const ShapeResult& reference : state.baseline_shapes)
+  for (const ShapeTime& shape : evaluation.shapes)
+    for (const ShapeTime& reference : state.baseline_shapes)
       if (shape.shape == reference.shape &&
           shape.time.value > reference.time.value * (1 + settings.guard)) {
         evaluation.outcome = StepOutcome::guarded;

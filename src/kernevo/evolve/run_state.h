@@ -96,7 +96,7 @@ struct RunState {
   std::map<Step, std::map<std::string, ModelCall>> pending_calls; // accounted for, not told
 
   std::optional<Nanoseconds> baseline;
-  std::vector<ShapeResult> baseline_shapes;
+  std::vector<ShapeTime> baseline_shapes;
   std::optional<Step> incumbent; // a candidate
   std::map<Step, Member> members;
   std::map<std::pair<std::uint32_t, std::string>, Step> elites; // (island, cell) -> candidate

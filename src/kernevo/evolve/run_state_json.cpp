@@ -1,6 +1,6 @@
 #include "kernevo/evolve/run_state.h"
 #include "kernevo/model/finding_fields.h"
-#include "kernevo/model/json_fields.h"
+#include "kernevo/model/timing_fields.h"
 
 namespace kernevo::evolve {
 namespace {
@@ -8,26 +8,6 @@ namespace {
 // Records have JSON of their own, as text.
 template <class Record> Json nested(const Record& record) {
   return Json::parse(to_json(record));
-}
-
-template <class T> T value_of(Result<T> result) {
-  if (!result)
-    throw nlohmann::json::other_error::create(602, result.error().message, nullptr);
-  return std::move(*result);
-}
-
-Json shapes_to_json(const std::vector<ShapeResult>& shapes) {
-  Json list = Json::array();
-  for (const ShapeResult& s : shapes)
-    list.push_back({s.shape, s.time.value, s.low.value, s.high.value});
-  return list;
-}
-
-std::vector<ShapeResult> shapes_of(const Json& json) {
-  std::vector<ShapeResult> shapes;
-  for (const Json& s : json)
-    shapes.push_back({s.at(0), Nanoseconds{s.at(1)}, Nanoseconds{s.at(2)}, Nanoseconds{s.at(3)}});
-  return shapes;
 }
 
 Json member_to_json(const Member& m) {
@@ -210,7 +190,7 @@ RunState state_of(const Json& json) {
   }
   if (const auto baseline = get_optional<double>(json, "baseline"))
     s.baseline = Nanoseconds{*baseline};
-  s.baseline_shapes = shapes_of(json.at("baseline_shapes"));
+  s.baseline_shapes = shape_times_of(json.at("baseline_shapes"));
   s.incumbent = get_optional<Step>(json, "incumbent");
   get_archive(json, s);
   get_authors(json, s);
@@ -248,7 +228,7 @@ std::string to_json(const RunState& s) {
     json["pending_candidates"].push_back(nested(candidate));
   put_optional(json, "baseline",
                s.baseline ? std::optional(s.baseline->value) : std::optional<double>());
-  json["baseline_shapes"] = shapes_to_json(s.baseline_shapes);
+  json["baseline_shapes"] = shape_times_to_json(s.baseline_shapes);
   put_optional(json, "incumbent", s.incumbent);
   put_archive(json, s);
   put_authors(json, s);
@@ -268,7 +248,7 @@ std::string to_json(const RunState& s) {
   json["last_migration"] = s.last_migration;
   if (s.stopped)
     json["stopped"] = nested(RunEvent(*s.stopped));
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(json);
 }
 
 Result<RunState> run_state_from_json(std::string_view text) {

@@ -22,7 +22,7 @@ struct StepResult {
 // What stays the same for all steps of a run.
 struct StepBench {
   const RunContext& context;
-  Memo& memo;
+  store::Memo& memo;
   std::counting_semaphore<>& slots; // of evaluations; waiting for a model takes none
 };
 

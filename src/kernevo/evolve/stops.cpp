@@ -30,14 +30,15 @@ std::optional<RunStopped> find_stop(const RunState& state) {
   const Member* best = state.best();
   if (best == nullptr)
     return std::nullopt;
+  const char* who = state.speedup() > 1 ? "the best" : "the baseline itself";
   if (settings.target_ns && best->objective.value <= *settings.target_ns)
     return RunStopped{StopReason::target,
-                      fmt::format("the best takes {:.3g} us, the target is {:.3g} us",
+                      fmt::format("{} takes {:.3g} us, the target is {:.3g} us", who,
                                   best->objective.value / 1e3, *settings.target_ns / 1e3)};
   if (best->roofline && *best->roofline >= settings.roofline)
-    return RunStopped{StopReason::roofline,
-                      fmt::format("the best reaches {:.1f} % of what the roofline allows",
-                                  100 * *best->roofline)};
+    return RunStopped{
+        StopReason::roofline,
+        fmt::format("{} reaches {:.1f} % of what the roofline allows", who, 100 * *best->roofline)};
   if (state.trouble_in_a_row >= kTroubles)
     return RunStopped{StopReason::trouble,
                       fmt::format("{} steps in a row met trouble of the machine", kTroubles)};
@@ -47,6 +48,12 @@ std::optional<RunStopped> find_stop(const RunState& state) {
     return RunStopped{StopReason::plateau,
                       fmt::format("no gain in the last {} steps", state.since_gain)};
   return std::nullopt;
+}
+
+bool met_by_baseline(const RunState& state) {
+  return state.stopped && state.speedup() <= 1 &&
+         (state.stopped->reason == StopReason::target ||
+          state.stopped->reason == StopReason::roofline);
 }
 
 std::optional<Restarted> find_restart(const RunState& state) {

@@ -1,7 +1,7 @@
 // The candidate as a CUDA program of its own: kernels, launches, inputs and a benchmark.
 #include "kernevo/extract/forms.h"
 #include "kernevo/extract/host_code.h"
-#include "kernevo/model/gpu.h"
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/task/inputs.h"
 #include "kernevo/toolchain/prelude.h"
 
@@ -302,7 +302,7 @@ private:
     for (std::size_t s = 0; s < x_.task.shapes.size(); ++s) {
       const ShapeCase& shape = x_.task.shapes[s];
       double modelled = 0;
-      for (const ShapeResult& result : x_.evaluation.shapes)
+      for (const ShapeTime& result : x_.evaluation.shapes)
         if (result.shape == shape.id)
           modelled = result.time.value / 1e3;
       text += fmt::format("    {{{}, {:.6g}", quoted(shape.id), modelled);

@@ -30,7 +30,7 @@ public:
   }
 
 private:
-  std::string run() const { return journal_.folder().string(); }
+  std::string run() const { return journal_.location(); }
 
   Result<void> read_start() {
     KERNEVO_CHECK(journal_.read(1, [&](const store::StoredEvent& stored) {
@@ -93,7 +93,7 @@ private:
       return fail(ErrorCode::usage, fmt::format("step {} proposed nothing", step), Place{run()},
                   "extract --best, or another step");
     return fail(ErrorCode::usage,
-                fmt::format("step {} is no right kernel ({}{}{})", step,
+                fmt::format("step {} is not a correct kernel ({}{}{})", step,
                             name_of(evaluation->outcome), evaluation->summary.empty() ? "" : ": ",
                             evaluation->summary),
                 Place{run()}, "extract --best, or another step");

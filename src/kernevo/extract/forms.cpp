@@ -76,7 +76,7 @@ Result<std::string> render_json(const Extraction& x, const ReceiptOptions& optio
   object["source"] = x.file.source;
   object["kernel"] = bound; // the same with its parameters bound
   object["receipt"] = receipt(x, options);
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dump_json(object, 2) + "\n";
 }
 
 Result<std::string> render(const Extraction& x, Form form, const ReceiptOptions& options) {

@@ -77,7 +77,7 @@ private:
 
   void add_times() {
     const std::string& method = x_.started.method;
-    for (const ShapeResult& shape : x_.evaluation.shapes)
+    for (const ShapeTime& shape : x_.evaluation.shapes)
       add("time", fmt::format("{}  {} {}, {} to {}{}", shape.shape, time_text(shape.time), method,
                               time_text(shape.low), time_text(shape.high), reference_text(shape)));
     add("in all", fmt::format("{} {}, {:.3g} x the reference's speed{}",
@@ -87,8 +87,8 @@ private:
                                                      : ""));
   }
 
-  std::string reference_text(const ShapeResult& shape) const {
-    for (const ShapeResult& other : x_.baseline.shapes)
+  std::string reference_text(const ShapeTime& shape) const {
+    for (const ShapeTime& other : x_.baseline.shapes)
       if (other.shape == shape.shape)
         return fmt::format("; the reference {}", time_text(other.time));
     return "";

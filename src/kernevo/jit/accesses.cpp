@@ -1,7 +1,7 @@
 #include "kernevo/jit/accesses.h"
 
-#include "kernevo/vgpu/address_windows.h"
-#include "kernevo/vgpu/immediate.h"
+#include "kernevo/vgpu/memory/address_windows.h"
+#include "kernevo/vgpu/program/immediate.h"
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,7 @@
 // compile.cpp.
 #pragma once
 
-#include "kernevo/vgpu/compiled.h"
+#include "kernevo/vgpu/tier/compiled.h"
 
 #include <memory>
 

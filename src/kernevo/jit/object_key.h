@@ -1,7 +1,7 @@
 // What machine code depends on, as a name for the object store.
 #pragma once
 
-#include "kernevo/vgpu/compiled.h"
+#include "kernevo/vgpu/tier/compiled.h"
 
 #include <string_view>
 

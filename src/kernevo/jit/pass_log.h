@@ -1,7 +1,7 @@
 // Names, times and dumps of the steps of one compilation, for a CompileReport.
 #pragma once
 
-#include "kernevo/vgpu/compiled.h"
+#include "kernevo/vgpu/tier/compiled.h"
 
 #include <chrono>
 #include <string>

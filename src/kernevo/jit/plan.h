@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernevo/jit/pass_log.h"
-#include "kernevo/vgpu/compiled.h"
+#include "kernevo/vgpu/tier/compiled.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,7 +1,7 @@
 // Which instructions become code of their own, and which are left to the interpreter.
 #include "kernevo/jit/lane_functions.h"
 #include "kernevo/jit/plan.h"
-#include "kernevo/vgpu/control.h"
+#include "kernevo/vgpu/program/control.h"
 
 #include <algorithm>
 

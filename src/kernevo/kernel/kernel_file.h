@@ -1,8 +1,9 @@
-// Kernel files: CUDA device code with directives in comments (DESIGN section 4).
+// Kernel files: CUDA device code with directives in comments (docs/kernels.md).
 #pragma once
 
 #include "kernevo/base/expression.h"
 #include "kernevo/base/result.h"
+#include "kernevo/model/kernel_language.h"
 #include "kernevo/model/launch.h"
 #include "kernevo/model/task.h"
 
@@ -45,8 +46,6 @@ struct LaunchDirective {
   std::vector<Place> argument_places;
   Place place;
 };
-
-enum class KernelLanguage { cuda, triton };
 
 struct KernelFile {
   std::string path;

@@ -12,7 +12,7 @@ constexpr std::size_t kLongestMessage = 2000;
 
 void read_code(const Json& value, ErrorBody& error) {
   if (value.is_number_integer()) {
-    const auto number = value.get<std::int64_t>();
+    const auto number = value.get<double>();
     if (number >= 400 && number < 600)
       error.status = static_cast<int>(number);
   } else if (value.is_string() && error.code.empty()) {

@@ -57,7 +57,7 @@ inline std::optional<double> number_member(const Json& json, const char* key) {
 }
 
 inline std::string dump_text(const Json& json, int indent = -1) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return dump_json(json, indent);
 }
 
 } // namespace kernevo::llm

@@ -8,9 +8,12 @@
 
 namespace kernevo::mcp {
 
+// What an agent sends is looked at value by value, not read as a record of ours.
+using Json = nlohmann::ordered_json;
+
 // As `resources/list` and `resources/templates/list` show them.
-nlohmann::ordered_json list_resources(const std::string& task);
-nlohmann::ordered_json list_resource_templates();
+Json list_resources(const std::string& task);
+Json list_resource_templates();
 
 struct Resource {
   std::string type; // "text/markdown"

@@ -2,9 +2,9 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/base/subprocess.h"
+#include "kernevo/base/temporary_folder.h"
 #include "kernevo/model/json.h"
 #include "kernevo/model/json_fields.h"
-#include "kernevo/toolchain/temporary_folder.h"
 
 #include <algorithm>
 #include <array>

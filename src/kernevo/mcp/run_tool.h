@@ -21,7 +21,7 @@ struct Program {
 std::vector<std::string> tool_environment(const char* const* all);
 
 // The result of `tools/call`; nothing when it was cancelled.
-std::optional<nlohmann::ordered_json> run_tool(const Program& program, PreparedCall call,
-                                               const std::function<bool()>& cancelled);
+std::optional<Json> run_tool(const Program& program, PreparedCall call,
+                             const std::function<bool()>& cancelled);
 
 } // namespace kernevo::mcp

@@ -25,7 +25,6 @@ struct PreparedCall {
 };
 
 // An error says which argument is wrong and how. `task` is the server's own; empty: it has none.
-Result<PreparedCall> prepare_call(const Tool& tool, const nlohmann::ordered_json& arguments,
-                                  const std::string& task);
+Result<PreparedCall> prepare_call(const Tool& tool, const Json& arguments, const std::string& task);
 
 } // namespace kernevo::mcp

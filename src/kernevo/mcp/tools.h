@@ -11,6 +11,9 @@
 
 namespace kernevo::mcp {
 
+// What an agent sends is looked at value by value, not read as a record of ours.
+using Json = nlohmann::ordered_json;
+
 enum class ArgumentKind {
   text,
   integer,
@@ -54,6 +57,6 @@ const std::vector<Tool>& tools();
 const Tool* find_tool(std::string_view name);
 
 // As `tools/list` shows it. With a task of the server's own, naming one is optional.
-nlohmann::ordered_json describe_tool(const Tool& tool, bool has_task);
+Json describe_tool(const Tool& tool, bool has_task);
 
 } // namespace kernevo::mcp

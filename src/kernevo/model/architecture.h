@@ -1,8 +1,5 @@
-// How a multiprocessor of one compute capability executes: lanes, rates, latencies. Read from
-// share/architectures; every figure there names its source.
+// How a multiprocessor of one compute capability executes: lanes, rates, latencies.
 #pragma once
-
-#include "kernevo/base/result.h"
 
 #include <string>
 
@@ -21,7 +18,7 @@ struct Architecture {
   double special_function_lanes = 0;
   double load_store_units = 0; // threads whose access is taken in a cycle
 
-  // Bytes a cycle, of a multiprocessor.
+  // Bytes per cycle of a multiprocessor.
   double shared_bytes_per_clock = 0;
   double l1_bytes_per_clock = 0; // to registers
   double l2_bytes_per_clock = 0;
@@ -38,8 +35,5 @@ struct Architecture {
 
   double instruction_cache_kib = 0; // straight code beyond it is fetched from farther away
 };
-
-// The file of this compute capability, or of the newest older one when there is none.
-Result<Architecture> find_architecture(int compute_capability);
 
 } // namespace kernevo

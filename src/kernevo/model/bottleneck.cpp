@@ -17,10 +17,7 @@ constexpr std::array<std::string_view, kBottleneckTags> kTags = {
     "atomics_contended", "near_roofline"};
 
 BottleneckTag tag_at(const Json& json) {
-  const auto name = json.at("tag").get<std::string>();
-  if (const auto tag = bottleneck_tag(name))
-    return *tag;
-  throw nlohmann::json::other_error::create(601, "unknown tag '" + name + "'", &json);
+  return enum_at(json, "tag", BottleneckTag::near_roofline);
 }
 
 } // namespace
@@ -43,12 +40,12 @@ BottleneckFinding finding_of(const Json& json) {
   only_keys(json, {"tag", "severity", "message", "reason", "evidence", "directions"});
   BottleneckFinding finding{
       tag_at(json), json.at("severity"), json.at("message"), json.at("reason"), {}, {}};
-  for (const Json& one : json.at("evidence")) {
+  for (const Json& one : list_at(json, "evidence")) {
     only_keys(one, {"metric", "value", "unit", "threshold"});
     finding.evidence.push_back({one.at("metric"), one.at("value"), one.at("unit"),
                                 get_optional<double>(one, "threshold")});
   }
-  for (const Json& one : json.at("directions")) {
+  for (const Json& one : list_at(json, "directions")) {
     only_keys(one, {"name", "text"});
     finding.directions.push_back({one.at("name"), one.at("text")});
   }
@@ -75,7 +72,7 @@ Json trace_to_json(const RuleTrace& trace) {
 RuleTrace trace_of(const Json& json) {
   only_keys(json, {"tag", "fired", "condition", "comparisons"});
   RuleTrace trace{tag_at(json), json.at("condition"), {}, json.at("fired")};
-  for (const Json& one : json.at("comparisons")) {
+  for (const Json& one : list_at(json, "comparisons")) {
     only_keys(one, {"text", "left", "right", "holds"});
     trace.comparisons.push_back({one.at("text"), get_optional<double>(one, "left"),
                                  get_optional<double>(one, "right"), one.at("holds")});
@@ -86,9 +83,9 @@ RuleTrace trace_of(const Json& json) {
 Bottleneck bottleneck_of(const Json& json) {
   only_keys(json, {"kernel", "findings", "trace"});
   Bottleneck bottleneck{json.at("kernel"), {}, {}};
-  for (const Json& one : json.at("findings"))
+  for (const Json& one : list_at(json, "findings"))
     bottleneck.findings.push_back(finding_of(one));
-  for (const Json& one : json.at("trace"))
+  for (const Json& one : list_at(json, "trace"))
     bottleneck.trace.push_back(trace_of(one));
   return bottleneck;
 }
@@ -146,7 +143,7 @@ std::string to_json(const Bottleneck& bottleneck) {
     json["findings"].push_back(finding_to_json(finding));
   for (const RuleTrace& trace : bottleneck.trace)
     json["trace"].push_back(trace_to_json(trace));
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(json);
 }
 
 Result<Bottleneck> bottleneck_from_json(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kernevo {
@@ -29,6 +30,8 @@ struct Diagnostic {
   Place place; // the user's file and line
   std::string message;
 };
+
+std::string_view name_of(Diagnostic::Severity severity);
 
 struct Build {
   bool ok = false;

@@ -196,14 +196,6 @@ void diagnose_shown(const Verdict& verdict, const Lines& lines, Diagnosis& diagn
   diagnosis.summary = first.empty() ? shown(verdict.summary) : first;
 }
 
-template <class Enum> Enum named(const Json& json, Enum last) {
-  const auto name = json.get<std::string>();
-  for (int i = 0; i <= static_cast<int>(last); ++i)
-    if (name_of(static_cast<Enum>(i)) == name)
-      return static_cast<Enum>(i);
-  throw nlohmann::json::other_error::create(601, "unknown name '" + name + "'", &json);
-}
-
 } // namespace
 
 Diagnosis diagnose(const Verdict& verdict, std::string_view source) {
@@ -256,16 +248,15 @@ std::string to_json(const Diagnosis& diagnosis) {
   json["hidden"] = diagnosis.hidden;
   json["summary"] = diagnosis.summary;
   json["details"] = diagnosis.details;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(json);
 }
 
 Result<Diagnosis> diagnosis_from_json(std::string_view text) {
   return read_json(text, "diagnosis", [](const Json& json) {
     only_keys(json, {"fault", "rung", "hidden", "summary", "details"});
     Diagnosis diagnosis;
-    if (!json.at("fault").is_null())
-      diagnosis.fault = named(json.at("fault"), FaultKind::candidate_runtime_error);
-    diagnosis.rung = named(json.at("rung"), Rung::real_shapes);
+    diagnosis.fault = nullable_enum_at(json, "fault", FaultKind::candidate_runtime_error);
+    diagnosis.rung = enum_at(json, "rung", Rung::real_shapes);
     diagnosis.hidden = json.at("hidden");
     diagnosis.summary = json.at("summary");
     diagnosis.details = json.at("details").get<std::vector<std::string>>();

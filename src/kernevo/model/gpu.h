@@ -1,7 +1,6 @@
-// A named GPU: what it can hold (limits) and what it can do (rates). Read from share/gpus.
+// A named GPU: what it can hold (limits) and what it can do (rates).
 #pragma once
 
-#include "kernevo/base/result.h"
 #include "kernevo/base/units.h"
 #include "kernevo/model/dtype.h"
 
@@ -55,13 +54,5 @@ struct Gpu {
   // them keeps the precision (never TF32 for float32). Operations per second.
   double peak_operations_per_second(DType dtype) const;
 };
-
-// Every GPU in share/gpus, sorted by name.
-Result<std::vector<Gpu>> load_gpus();
-// The same, read once and kept for messages, also in a process that has closed its files since.
-// Empty when they cannot be read.
-const std::vector<Gpu>& known_gpus();
-// One of them by name or alias, case-insensitive; unknown names get a suggestion.
-Result<Gpu> find_gpu(const std::string& name);
 
 } // namespace kernevo

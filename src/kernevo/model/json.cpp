@@ -1,7 +1,10 @@
 #include "kernevo/model/json.h"
 
 #include "kernevo/model/json_fields.h"
+#include "kernevo/model/verdict_fields.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
 
 namespace kernevo {
@@ -16,54 +19,10 @@ std::optional<Bytes> bytes_at(const Json& json, const char* key) {
   return value ? std::optional(Bytes{*value}) : std::nullopt;
 }
 
-Json resources_to_json(const KernelResources& r) {
-  Json json{{"name", r.name}, {"demangled", r.demangled}};
-  put_optional(json, "registers", r.registers);
-  put_optional(json, "static_shared_bytes", count(r.static_shared));
-  put_optional(json, "constant_bytes", count(r.constant));
-  put_optional(json, "stack_bytes", count(r.stack));
-  put_optional(json, "spill_store_bytes", count(r.spill_stores));
-  put_optional(json, "spill_load_bytes", count(r.spill_loads));
-  put_optional(json, "barriers", r.barriers);
-  return json;
-}
-
-KernelResources resources_from_json(const Json& json) {
-  only_keys(json, {"name", "demangled", "registers", "static_shared_bytes", "constant_bytes",
-                   "stack_bytes", "spill_store_bytes", "spill_load_bytes", "barriers"});
-  return {json.at("name"),
-          json.at("demangled"),
-          get_optional<int>(json, "registers"),
-          bytes_at(json, "static_shared_bytes"),
-          bytes_at(json, "constant_bytes"),
-          bytes_at(json, "stack_bytes"),
-          bytes_at(json, "spill_store_bytes"),
-          bytes_at(json, "spill_load_bytes"),
-          get_optional<int>(json, "barriers")};
-}
-
-constexpr std::array<std::string_view, 3> kSeverities = {"note", "warning", "error"};
-
-Json diagnostic_to_json(const Diagnostic& d) {
-  return {{"severity", kSeverities[static_cast<std::size_t>(d.severity)]},
-          {"place", place_to_json(d.place)},
-          {"message", d.message}};
-}
-
-Diagnostic diagnostic_from_json(const Json& json) {
-  only_keys(json, {"severity", "place", "message"});
-  Diagnostic d{Diagnostic::Severity::error, place_from_json(json.at("place")), json.at("message")};
-  for (const auto severity : {Diagnostic::Severity::note, Diagnostic::Severity::warning})
-    if (json.at("severity") == kSeverities[static_cast<std::size_t>(severity)])
-      d.severity = severity;
-  return d;
-}
-
-Json diagnostics_to_json(const std::vector<Diagnostic>& list) {
-  Json json = Json::array();
-  for (const Diagnostic& d : list)
-    json.push_back(diagnostic_to_json(d));
-  return json;
+std::optional<int> optional_count(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found == json.end() || found->is_null() ? std::nullopt
+                                                 : std::optional(count_at(json, key));
 }
 
 Json launch_to_json(const Launch& launch) {
@@ -96,8 +55,10 @@ Launch launch_from_json(const Json& json) {
   json.at("block").get_to(launch.block);
   json.at("dynamic_shared_bytes").get_to(launch.dynamic_shared);
   json.at("cooperative").get_to(launch.cooperative);
-  for (const Json& item : json.at("arguments")) {
+  for (const Json& item : list_at(json, "arguments")) {
     only_keys(item, {"name", "buffer", "integer", "real"});
+    if (item.size() != 2)
+      refuse("an argument has a name and one value");
     LaunchArgument argument{item.at("name"), std::int64_t{0}};
     if (item.contains("buffer"))
       argument.value = BufferArgument{item.at("buffer").get<std::size_t>()};
@@ -111,7 +72,66 @@ Launch launch_from_json(const Json& json) {
   return launch;
 }
 
-Json finding_json(const Finding& f) {
+constexpr std::array<std::string_view, 5> kErrors = {"usage", "input", "unsupported",
+                                                     "infrastructure", "unavailable"};
+
+} // namespace
+
+std::string_view name_of(Diagnostic::Severity severity) {
+  switch (severity) {
+  case Diagnostic::Severity::note: return "note";
+  case Diagnostic::Severity::warning: return "warning";
+  case Diagnostic::Severity::error: return "error";
+  }
+  return "unknown";
+}
+
+Json resources_to_json(const KernelResources& r) {
+  Json json{{"name", r.name}, {"demangled", r.demangled}};
+  put_optional(json, "registers", r.registers);
+  put_optional(json, "static_shared_bytes", count(r.static_shared));
+  put_optional(json, "constant_bytes", count(r.constant));
+  put_optional(json, "stack_bytes", count(r.stack));
+  put_optional(json, "spill_store_bytes", count(r.spill_stores));
+  put_optional(json, "spill_load_bytes", count(r.spill_loads));
+  put_optional(json, "barriers", r.barriers);
+  return json;
+}
+
+KernelResources resources_of(const Json& json) {
+  only_keys(json, {"name", "demangled", "registers", "static_shared_bytes", "constant_bytes",
+                   "stack_bytes", "spill_store_bytes", "spill_load_bytes", "barriers"});
+  return {json.at("name"),
+          json.at("demangled"),
+          optional_count(json, "registers"),
+          bytes_at(json, "static_shared_bytes"),
+          bytes_at(json, "constant_bytes"),
+          bytes_at(json, "stack_bytes"),
+          bytes_at(json, "spill_store_bytes"),
+          bytes_at(json, "spill_load_bytes"),
+          optional_count(json, "barriers")};
+}
+
+Json diagnostics_to_json(const std::vector<Diagnostic>& list) {
+  Json json = Json::array();
+  for (const Diagnostic& d : list)
+    json.push_back({{"severity", name_of(d.severity)},
+                    {"place", place_to_json(d.place)},
+                    {"message", d.message}});
+  return json;
+}
+
+std::vector<Diagnostic> diagnostics_at(const Json& json, const char* key) {
+  std::vector<Diagnostic> list;
+  for (const Json& one : list_at(json, key)) {
+    only_keys(one, {"severity", "place", "message"});
+    list.push_back({enum_at(one, "severity", Diagnostic::Severity::error),
+                    place_from_json(one.at("place")), one.at("message")});
+  }
+  return list;
+}
+
+Json device_finding_to_json(const Finding& f) {
   Json json{{"kind", name_of(f.kind)},      {"message", f.message},
             {"kernel", f.kernel},           {"source_file", f.source_file},
             {"source_line", f.source_line}, {"ptx_line", f.ptx_line}};
@@ -124,41 +144,6 @@ Json finding_json(const Finding& f) {
   return json;
 }
 
-FindingKind finding_kind(const std::string& name) {
-  for (int i = 0; i <= static_cast<int>(FindingKind::crash); ++i)
-    if (name_of(static_cast<FindingKind>(i)) == name)
-      return static_cast<FindingKind>(i);
-  throw nlohmann::json::other_error::create(601, "unknown finding kind '" + name + "'",
-                                            static_cast<const Json*>(nullptr));
-}
-
-Json number(double value) {
-  return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value));
-}
-
-Json case_to_json(const CheckedCase& c) {
-  return {{"case", c.case_id},
-          {"distribution", c.distribution},
-          {"seed", c.seed},
-          {"hidden", c.hidden},
-          {"blocks", c.blocks},
-          {"blocks_run", c.blocks_run},
-          {"elements", c.elements},
-          {"elements_checked", c.elements_checked},
-          {"worst_error_ratio", number(c.worst_error_ratio)}};
-}
-
-} // namespace
-
-Json place_to_json(const Place& place) {
-  return {{"file", place.file}, {"line", place.line}, {"column", place.column}};
-}
-
-Place place_from_json(const Json& json) {
-  only_keys(json, {"file", "line", "column"});
-  return {json.at("file"), json.at("line"), json.at("column")};
-}
-
 std::string to_json(const Build& build) {
   Json resources = Json::array();
   for (const KernelResources& r : build.resources)
@@ -166,18 +151,17 @@ std::string to_json(const Build& build) {
   Json names = Json::object();
   for (const auto& [expression, lowered] : build.lowered_names)
     names[expression] = lowered;
-  return Json{{"ok", build.ok},
-              {"syntax_error", build.syntax_error},
-              {"compiler", build.compiler},
-              {"architecture", build.architecture},
-              {"ptx", build.ptx},
-              {"ptx_hash", build.ptx_hash},
-              {"assembler", build.assembler},
-              {"resources", std::move(resources)},
-              {"lowered_names", std::move(names)},
-              {"diagnostics", diagnostics_to_json(build.diagnostics)},
-              {"from_cache", build.from_cache}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(Json{{"ok", build.ok},
+                        {"syntax_error", build.syntax_error},
+                        {"compiler", build.compiler},
+                        {"architecture", build.architecture},
+                        {"ptx", build.ptx},
+                        {"ptx_hash", build.ptx_hash},
+                        {"assembler", build.assembler},
+                        {"resources", std::move(resources)},
+                        {"lowered_names", std::move(names)},
+                        {"diagnostics", diagnostics_to_json(build.diagnostics)},
+                        {"from_cache", build.from_cache}});
 }
 
 Result<Build> build_from_json(std::string_view text) {
@@ -192,13 +176,14 @@ Result<Build> build_from_json(std::string_view text) {
     json.at("ptx").get_to(build.ptx);
     json.at("ptx_hash").get_to(build.ptx_hash);
     json.at("assembler").get_to(build.assembler);
-    for (const Json& item : json.at("resources"))
-      build.resources.push_back(resources_from_json(item));
-    for (const auto& item : json.at("lowered_names").items())
+    for (const Json& item : list_at(json, "resources"))
+      build.resources.push_back(resources_of(item));
+    for (const auto& item : object_at(json, "lowered_names").items())
       build.lowered_names[item.key()] = item.value();
-    for (const Json& item : json.at("diagnostics"))
-      build.diagnostics.push_back(diagnostic_from_json(item));
+    build.diagnostics = diagnostics_at(json, "diagnostics");
     json.at("from_cache").get_to(build.from_cache);
+    if (build.ok && build.syntax_error)
+      refuse("what has a syntax error is not built");
     return build;
   });
 }
@@ -211,84 +196,77 @@ std::string to_json(const LaunchPlan& plan) {
   Json launches = Json::array();
   for (const Launch& launch : plan.launches)
     launches.push_back(launch_to_json(launch));
-  return Json{{"scratch", std::move(scratch)}, {"launches", std::move(launches)}}.dump();
+  return dump_json(Json{{"scratch", std::move(scratch)}, {"launches", std::move(launches)}});
 }
 
 Result<LaunchPlan> launch_plan_from_json(std::string_view text) {
   return read_json(text, "launch plan", [](const Json& json) {
     only_keys(json, {"scratch", "launches"});
     LaunchPlan plan;
-    for (const Json& item : json.at("scratch")) {
+    for (const Json& item : list_at(json, "scratch")) {
       only_keys(item, {"name", "dtype", "elements"});
-      const auto dtype = parse_dtype(item.at("dtype").get<std::string>());
       plan.scratch.push_back(
-          {item.at("name"), dtype.value_or(DType::float32), item.at("elements")});
+          {item.at("name"), enum_at(item, "dtype", DType::int64), item.at("elements")});
     }
-    for (const Json& item : json.at("launches"))
+    for (const Json& item : list_at(json, "launches"))
       plan.launches.push_back(launch_from_json(item));
     return plan;
   });
 }
 
 std::string to_json(const Finding& finding) {
-  return finding_json(finding).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(device_finding_to_json(finding));
+}
+
+Finding device_finding_of(const Json& json) {
+  only_keys(json, {"kind", "message", "kernel", "source_file", "source_line", "ptx_line", "block",
+                   "thread", "space", "address", "size", "buffer"});
+  Finding f;
+  f.kind = enum_at(json, "kind", FindingKind::crash);
+  json.at("message").get_to(f.message);
+  json.at("kernel").get_to(f.kernel);
+  json.at("source_file").get_to(f.source_file);
+  f.source_line = count_at(json, "source_line");
+  f.ptx_line = count_at(json, "ptx_line");
+  f.has_thread = !json.at("thread").is_null();
+  if (f.has_thread == json.at("block").is_null())
+    refuse("a thread and its block go together");
+  if (f.has_thread) {
+    json.at("block").get_to(f.block);
+    json.at("thread").get_to(f.thread);
+  }
+  json.at("space").get_to(f.space);
+  json.at("address").get_to(f.address);
+  json.at("size").get_to(f.size);
+  json.at("buffer").get_to(f.buffer);
+  return f;
 }
 
 Result<Finding> finding_from_json(std::string_view text) {
-  return read_json(text, "finding", [](const Json& json) {
-    only_keys(json, {"kind", "message", "kernel", "source_file", "source_line", "ptx_line", "block",
-                     "thread", "space", "address", "size", "buffer"});
-    Finding f;
-    f.kind = finding_kind(json.at("kind"));
-    json.at("message").get_to(f.message);
-    json.at("kernel").get_to(f.kernel);
-    json.at("source_file").get_to(f.source_file);
-    json.at("source_line").get_to(f.source_line);
-    json.at("ptx_line").get_to(f.ptx_line);
-    f.has_thread = !json.at("thread").is_null();
-    if (f.has_thread) {
-      json.at("block").get_to(f.block);
-      json.at("thread").get_to(f.thread);
-    }
-    json.at("space").get_to(f.space);
-    json.at("address").get_to(f.address);
-    json.at("size").get_to(f.size);
-    json.at("buffer").get_to(f.buffer);
-    return f;
-  });
-}
-
-std::string to_json(const Verdict& verdict) {
-  Json json{{"correct", verdict.correct}, {"rung", name_of(verdict.rung)}};
-  json["fault_class"] = verdict.fault_class ? Json(name_of(*verdict.fault_class)) : Json(nullptr);
-  json["fault"] = verdict.fault ? Json(name_of(*verdict.fault)) : Json(nullptr);
-  json["summary"] = verdict.summary;
-  json["finding"] = verdict.finding ? finding_json(*verdict.finding) : Json(nullptr);
-  if (verdict.mismatch)
-    json["mismatch"] = {{"buffer", verdict.mismatch->buffer},
-                        {"index", verdict.mismatch->index},
-                        {"expected", number(verdict.mismatch->expected)},
-                        {"actual", number(verdict.mismatch->actual)},
-                        {"tolerance", number(verdict.mismatch->tolerance)}};
-  else
-    json["mismatch"] = nullptr;
-  json["failing_case"] = verdict.failing_case ? case_to_json(*verdict.failing_case) : Json(nullptr);
-  json["diagnostics"] = diagnostics_to_json(verdict.diagnostics);
-  json["cases"] = Json::array();
-  for (const CheckedCase& c : verdict.cases)
-    json["cases"].push_back(case_to_json(c));
-  json["printed"] = verdict.printed;
-  json["warnings"] = verdict.warnings;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return read_json(text, "finding", device_finding_of);
 }
 
 std::string to_json(const Error& error) {
-  constexpr std::array<std::string_view, 5> codes = {"usage", "input", "unsupported",
-                                                     "infrastructure", "unavailable"};
-  Json json{{"error", codes[static_cast<std::size_t>(error.code)]}, {"message", error.message}};
+  Json json{{"error", kErrors.at(static_cast<std::size_t>(error.code))},
+            {"message", error.message}};
   json["place"] = error.place ? place_to_json(*error.place) : Json(nullptr);
   json["fix"] = error.fix;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(json);
+}
+
+Result<Error> error_from_json(std::string_view text) {
+  return read_json(text, "error", [](const Json& json) {
+    only_keys(json, {"error", "message", "place", "fix"});
+    const auto code =
+        std::find(kErrors.begin(), kErrors.end(), json.at("error").get<std::string>());
+    if (code == kErrors.end())
+      refuse("unknown kind of error");
+    Error error{static_cast<ErrorCode>(code - kErrors.begin()), json.at("message"), std::nullopt,
+                json.at("fix")};
+    if (!json.at("place").is_null())
+      error.place = place_from_json(json.at("place"));
+    return error;
+  });
 }
 
 } // namespace kernevo

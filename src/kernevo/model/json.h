@@ -31,6 +31,9 @@ std::string to_json(const Comparison& comparison);
 Result<Comparison> comparison_from_json(std::string_view text);
 
 std::string to_json(const Verdict& verdict);
+Result<Verdict> verdict_from_json(std::string_view text);
+
 std::string to_json(const Error& error);
+Result<Error> error_from_json(std::string_view text);
 
 } // namespace kernevo

@@ -7,15 +7,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kSpaces = {"global", "shared", "local", "constant"};
 constexpr std::array<std::string_view, 3> kActions = {"load", "store", "atomic"};
-
-// The value whose name the text is; throws what read_json() turns into an error.
-template <class Enum, std::size_t N>
-Enum named(const std::array<std::string_view, N>& names, const Json& json) {
-  for (std::size_t i = 0; i < N; ++i)
-    if (json.get<std::string>() == names.at(i))
-      return static_cast<Enum>(i);
-  throw nlohmann::json::other_error::create(601, "unknown name " + json.dump(), &json);
-}
+constexpr std::uint64_t kLanes = 32; // of a warp
 
 Json access_to_json(const AccessCounts& a) {
   return {{"space", name_of(a.space)}, {"action", name_of(a.action)}, {"requests", a.requests},
@@ -27,8 +19,8 @@ Json access_to_json(const AccessCounts& a) {
 AccessCounts access_from_json(const Json& json) {
   only_keys(json, {"space", "action", "requests", "threads", "bytes", "sectors", "lines", "l1_hits",
                    "wavefronts", "collisions"});
-  return {named<MemorySpace>(kSpaces, json.at("space")),
-          named<MemoryAction>(kActions, json.at("action")),
+  return {enum_at(json, "space", MemorySpace::constant),
+          enum_at(json, "action", MemoryAction::atomic),
           json.at("requests"),
           json.at("threads"),
           json.at("bytes"),
@@ -52,10 +44,14 @@ Json instruction_to_json(const InstructionCounts& i) {
 InstructionCounts instruction_from_json(const Json& json) {
   only_keys(json, {"ptx_line", "source_file", "source_line", "opcode", "executions", "threads",
                    "diverged", "accesses"});
-  InstructionCounts counts{
-      json.at("ptx_line"),   json.at("source_file"), json.at("source_line"), json.at("opcode"),
-      json.at("executions"), json.at("threads"),     json.at("diverged"),    {}};
-  for (const Json& item : json.at("accesses"))
+  InstructionCounts counts{count_at(json, "ptx_line"),    json.at("source_file"),
+                           count_at(json, "source_line"), json.at("opcode"),
+                           json.at("executions"),         json.at("threads"),
+                           json.at("diverged"),           {}};
+  if (counts.diverged > counts.executions ||
+      (counts.threads / kLanes) + (counts.threads % kLanes == 0 ? 0 : 1) > counts.executions)
+    refuse(fmt::format("line {} has more threads or branches than executions", counts.ptx_line));
+  for (const Json& item : list_at(json, "accesses"))
     counts.accesses.push_back(access_from_json(item));
   return counts;
 }
@@ -67,11 +63,18 @@ Json overlaps_to_json(const std::array<std::optional<double>, 3>& overlaps) {
   return json;
 }
 
-std::array<std::optional<double>, 3> overlaps_from_json(const Json& json) {
+std::array<std::optional<double>, 3> overlaps_at(const Json& json, const char* key) {
   std::array<std::optional<double>, 3> overlaps;
-  for (std::size_t i = 0; i < overlaps.size(); ++i)
-    if (!json.at(i).is_null())
-      overlaps.at(i) = json.at(i).get<double>();
+  const Json& list = list_at(json, key);
+  if (list.size() != overlaps.size())
+    refuse(fmt::format("{} is no list of three", key));
+  for (std::size_t i = 0; i < overlaps.size(); ++i) {
+    if (list.at(i).is_null())
+      continue;
+    overlaps.at(i) = list.at(i).get<double>();
+    if (*overlaps.at(i) < 0 || *overlaps.at(i) > 1)
+      refuse(fmt::format("{} is no share", key));
+  }
   return overlaps;
 }
 
@@ -89,10 +92,10 @@ FootprintCounts footprint_from_json(const Json& json) {
             {"buffer", "bytes", "read_sectors", "write_sectors", "read_overlap", "write_overlap"});
   return {json.at("buffer"),
           json.at("bytes"),
-          json.at("read_sectors"),
-          json.at("write_sectors"),
-          overlaps_from_json(json.at("read_overlap")),
-          overlaps_from_json(json.at("write_overlap"))};
+          amount_at(json, "read_sectors"),
+          amount_at(json, "write_sectors"),
+          overlaps_at(json, "read_overlap"),
+          overlaps_at(json, "write_overlap")};
 }
 
 } // namespace
@@ -116,7 +119,7 @@ std::string to_json(const LaunchCounts& counts) {
     json["footprints"].push_back(footprint_to_json(footprint));
   for (const BlockCounts& block : counts.blocks)
     json["blocks"].push_back({block.block, block.warp_instructions, block.global_sectors});
-  return json.dump();
+  return dump_json(json);
 }
 
 Result<LaunchCounts> launch_counts_from_json(std::string_view text) {
@@ -128,12 +131,14 @@ Result<LaunchCounts> launch_counts_from_json(std::string_view text) {
     json.at("grid").get_to(counts.grid);
     json.at("block").get_to(counts.block);
     json.at("shared_bytes").get_to(counts.shared_bytes);
-    for (const Json& item : json.at("instructions"))
+    for (const Json& item : list_at(json, "instructions"))
       counts.instructions.push_back(instruction_from_json(item));
-    for (const Json& item : json.at("footprints"))
+    for (const Json& item : list_at(json, "footprints"))
       counts.footprints.push_back(footprint_from_json(item));
-    for (const Json& item : json.at("blocks"))
-      counts.blocks.push_back({item.at(0), item.at(1), item.at(2)});
+    for (const Json& item : list_at(json, "blocks")) {
+      const auto fields = item.get<std::array<std::uint64_t, 3>>();
+      counts.blocks.push_back({fields[0], fields[1], fields[2]});
+    }
     return counts;
   });
 }

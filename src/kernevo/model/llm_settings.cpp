@@ -52,7 +52,7 @@ LlmSettings settings_of(const Json& json) {
   only_keys(json, {"models", "plan", "insights", "lineage", "repairs", "edits", "prompts", "replay",
                    "concurrency", "idle_seconds", "total_seconds", "patience_seconds"});
   LlmSettings settings;
-  for (const Json& model : json.at("models"))
+  for (const Json& model : list_at(json, "models"))
     settings.models.push_back(model_of(model));
   settings.plan = json.at("plan");
   settings.insights = json.at("insights");
@@ -86,7 +86,7 @@ std::string to_json(const LlmSettings& settings) {
                   {"idle_seconds", settings.idle_seconds},
                   {"total_seconds", settings.total_seconds},
                   {"patience_seconds", settings.patience_seconds}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(json);
 }
 
 Result<LlmSettings> llm_settings_from_json(std::string_view text) {

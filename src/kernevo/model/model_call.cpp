@@ -56,7 +56,7 @@ std::string to_json(const ModelCall& call) {
             {"tries", call.tries},
             {"finish", call.finish}};
   put_optional(json, "dollars", call.dollars);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(json);
 }
 
 Result<ModelCall> model_call_from_json(std::string_view text) {

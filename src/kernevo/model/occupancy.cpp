@@ -1,5 +1,7 @@
 #include "kernevo/model/occupancy.h"
 
+#include "kernevo/model/occupancy_fields.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -99,6 +101,23 @@ Result<Occupancy> compute_occupancy(const Gpu& gpu, int threads_per_block, int r
   result.fraction = static_cast<double>(result.active_warps) / warps_available;
   result.limiter = lowest.second;
   return result;
+}
+
+Json occupancy_to_json(const Occupancy& occupancy) {
+  return {{"blocks_per_multiprocessor", occupancy.blocks_per_multiprocessor},
+          {"active_warps", occupancy.active_warps},
+          {"fraction", occupancy.fraction},
+          {"limiter", name_of(occupancy.limiter)}};
+}
+
+Occupancy occupancy_of(const Json& json) {
+  only_keys(json, {"blocks_per_multiprocessor", "active_warps", "fraction", "limiter"});
+  const Occupancy occupancy{count_at(json, "blocks_per_multiprocessor"),
+                            count_at(json, "active_warps"), amount_at(json, "fraction"),
+                            enum_at(json, "limiter", OccupancyLimiter::blocks)};
+  if (occupancy.fraction > 1)
+    refuse("an occupancy is at most 1");
+  return occupancy;
 }
 
 } // namespace kernevo

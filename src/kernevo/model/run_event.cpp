@@ -11,10 +11,6 @@ constexpr std::array<std::string_view, std::variant_size_v<RunEvent>> kKinds = {
     "run_started", "directive",   "candidate",   "evaluation", "restarted",
     "migrated",    "run_stopped", "run_resumed", "attempt",    "model_call"};
 
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Json budget_to_json(const RunBudget& budget) {
   Json json;
   put_optional(json, "rounds", budget.rounds);
@@ -64,10 +60,7 @@ RunSettings settings_of(const Json& json) {
                    "poor_speedup", "llm",        "command",       "command_seconds"});
   RunSettings s;
   s.proposers = json.at("proposers").get<std::vector<std::string>>();
-  const auto kind = search_kind(json.at("search").get<std::string>());
-  if (!kind)
-    throw nlohmann::json::other_error::create(601, "unknown search", &json);
-  s.search = *kind;
+  s.search = enum_at(json, "search", SearchKind::sequential);
   s.seed = json.at("seed");
   s.inputs = json.at("inputs");
   s.ahead = json.at("ahead");
@@ -86,10 +79,7 @@ RunSettings settings_of(const Json& json) {
   if (!json.contains("llm"))
     return s;
   s.restart_after_tokens = json.at("restart_after_tokens");
-  auto llm = llm_settings_from_json(json.at("llm").dump());
-  if (!llm)
-    throw nlohmann::json::other_error::create(602, llm.error().message, &json);
-  s.llm = std::move(*llm);
+  s.llm = value_of(llm_settings_from_json(dump_json(json.at("llm"))));
   s.command = json.at("command");
   s.command_seconds = json.at("command_seconds");
   return s;
@@ -108,32 +98,26 @@ RunStarted started_of(const Json& json) {
 Restarted restarted_of(const Json& json) {
   only_keys(json, {"step", "epoch", "reason", "reasons"});
   Restarted restarted{json.at("step"), json.at("epoch"), json.at("reason"), {}};
-  for (const Json& one : json.at("reasons"))
+  for (const Json& one : list_at(json, "reasons")) {
+    only_keys(one, {"metric", "value", "threshold"});
     restarted.reasons.push_back(
         {one.at("metric"), one.at("value"), get_optional<double>(one, "threshold")});
+  }
   return restarted;
-}
-
-StopReason stop_reason(const Json& json) {
-  const auto name = json.at("reason").get<std::string>();
-  for (int i = 0; i <= static_cast<int>(StopReason::unavailable); ++i)
-    if (name_of(static_cast<StopReason>(i)) == name)
-      return static_cast<StopReason>(i);
-  throw nlohmann::json::other_error::create(601, "unknown reason '" + name + "'", &json);
 }
 
 struct Writer {
   std::string operator()(const RunStarted& e) const {
-    return text_of({{"run", e.run},
-                    {"task_file", e.task_file},
-                    {"task", e.task},
-                    {"task_name", e.task_name},
-                    {"operation", e.operation},
-                    {"gpu", e.gpu},
-                    {"method", e.method},
-                    {"program", e.program},
-                    {"context", e.context},
-                    {"settings", settings_to_json(e.settings)}});
+    return dump_json({{"run", e.run},
+                      {"task_file", e.task_file},
+                      {"task", e.task},
+                      {"task_name", e.task_name},
+                      {"operation", e.operation},
+                      {"gpu", e.gpu},
+                      {"method", e.method},
+                      {"program", e.program},
+                      {"context", e.context},
+                      {"settings", settings_to_json(e.settings)}});
   }
   std::string operator()(const Directive& e) const { return to_json(e); }
   std::string operator()(const Candidate& e) const { return to_json(e); }
@@ -144,15 +128,15 @@ struct Writer {
       reasons.push_back({{"metric", reason.metric}, {"value", reason.value}});
       put_optional(reasons.back(), "threshold", reason.threshold);
     }
-    return text_of(
+    return dump_json(
         {{"step", e.step}, {"epoch", e.epoch}, {"reason", e.reason}, {"reasons", reasons}});
   }
-  std::string operator()(const Migrated& e) const { return text_of({{"step", e.step}}); }
+  std::string operator()(const Migrated& e) const { return dump_json({{"step", e.step}}); }
   std::string operator()(const RunStopped& e) const {
-    return text_of({{"reason", name_of(e.reason)}, {"text", e.text}});
+    return dump_json({{"reason", name_of(e.reason)}, {"text", e.text}});
   }
   std::string operator()(const RunResumed& e) const {
-    return text_of({{"step", e.step}, {"budget", budget_to_json(e.budget)}});
+    return dump_json({{"step", e.step}, {"budget", budget_to_json(e.budget)}});
   }
   std::string operator()(const Attempt& e) const { return to_json(e); }
   std::string operator()(const ModelCall& e) const { return to_json(e); }
@@ -236,7 +220,8 @@ Result<RunEvent> event_from_json(std::string_view kind, std::string_view text) {
   if (kind == "run_stopped")
     return read_json(text, "run_stopped", [](const Json& json) {
       only_keys(json, {"reason", "text"});
-      return RunEvent(RunStopped{stop_reason(json), json.at("text")});
+      return RunEvent(
+          RunStopped{enum_at(json, "reason", StopReason::unavailable), json.at("text")});
     });
   if (kind == "run_resumed")
     return read_json(text, "run_resumed", [](const Json& json) {

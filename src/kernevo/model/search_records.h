@@ -6,6 +6,8 @@
 #include "kernevo/base/units.h"
 #include "kernevo/model/bottleneck.h"
 #include "kernevo/model/diagnosis.h"
+#include "kernevo/model/kernel_language.h"
+#include "kernevo/model/timing.h"
 #include "kernevo/model/verdict.h"
 
 #include <cstdint>
@@ -76,6 +78,7 @@ struct Candidate {
   std::vector<std::string> genes; // the moves that made it, in order: a recipe, rewrites
   ProposalCost cost;
   std::vector<std::string> lessons = {}; // what its proposer learnt from it, a sentence each
+  KernelLanguage language = KernelLanguage::cuda;
 
   bool operator==(const Candidate&) const = default;
 };
@@ -106,19 +109,11 @@ enum class StepOutcome {
   infrastructure, // trouble of the machine; teaches nothing
 };
 
-struct ShapeResult {
-  std::string shape;
-  Nanoseconds time;
-  Nanoseconds low;
-  Nanoseconds high;
-
-  bool operator==(const ShapeResult&) const = default;
-};
-
 // What a kernel is made of, as far as the machine shows it. The archive's cells are made of these.
 struct KernelFacts {
   int launches = 0;
-  std::string memory;       // "global", "shared", "async": the best way data comes to the threads
+  std::string memory;       // "global", "shared", "async": the best way data comes to the threads;
+                            // "unknown" of code that is not understood
   int vector_bytes = 0;     // widest access to global memory
   bool tensor = false;      // uses tensor cores
   int registers = 0;        // most of any launch
@@ -140,7 +135,7 @@ struct Evaluation {
 
   // All absent unless it ran; times unless it is right, too, or in quarantine.
   std::optional<Nanoseconds> objective; // less is better; modelled on the virtual GPU
-  std::vector<ShapeResult> shapes;
+  std::vector<ShapeTime> shapes;
   std::map<std::string, std::int64_t> parameters;
   std::optional<KernelFacts> facts;
   std::optional<double> roofline;             // least possible / objective
@@ -161,6 +156,8 @@ bool is_right(StepOutcome outcome);
 // Whether what came of it says something about the direction it followed.
 bool is_lesson(StepOutcome outcome);
 
+std::string to_json(const KernelFacts& facts);
+Result<KernelFacts> kernel_facts_from_json(std::string_view text);
 std::string to_json(const Directive& directive);
 Result<Directive> directive_from_json(std::string_view text);
 std::string to_json(const Candidate& candidate);

@@ -5,19 +5,6 @@
 namespace kernevo {
 namespace {
 
-template <class Enum> Enum named(const Json& json, const char* key, Enum last) {
-  const auto name = json.at(key).get<std::string>();
-  for (int i = 0; i <= static_cast<int>(last); ++i)
-    if (name_of(static_cast<Enum>(i)) == name)
-      return static_cast<Enum>(i);
-  throw nlohmann::json::other_error::create(601, "unknown " + std::string(key) + " '" + name + "'",
-                                            &json);
-}
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Json reasons_to_json(const std::vector<Reason>& reasons) {
   Json list = Json::array();
   for (const Reason& reason : reasons) {
@@ -29,9 +16,9 @@ Json reasons_to_json(const std::vector<Reason>& reasons) {
   return list;
 }
 
-std::vector<Reason> reasons_of(const Json& json) {
+std::vector<Reason> reasons_at(const Json& json, const char* key) {
   std::vector<Reason> reasons;
-  for (const Json& one : json) {
+  for (const Json& one : list_at(json, key)) {
     only_keys(one, {"metric", "value", "threshold"});
     reasons.push_back({one.at("metric"), one.at("value"), get_optional<double>(one, "threshold")});
   }
@@ -44,7 +31,7 @@ Directive directive_of(const Json& json) {
                    "frontier", "profile"});
   Directive d;
   d.step = json.at("step");
-  d.mode = named(json, "mode", SearchMode::tune);
+  d.mode = enum_at(json, "mode", SearchMode::tune);
   d.parent = get_optional<Step>(json, "parent");
   d.mate = get_optional<Step>(json, "mate");
   d.proposer = json.at("proposer");
@@ -52,7 +39,7 @@ Directive directive_of(const Json& json) {
   d.rule = json.at("rule");
   d.gate = json.at("gate");
   d.reason = json.at("reason");
-  d.reasons = reasons_of(json.at("reasons"));
+  d.reasons = reasons_at(json, "reasons");
   d.evaluations = json.at("evaluations");
   d.incumbent = get_optional<Step>(json, "incumbent");
   d.incumbent_ns = get_optional<double>(json, "incumbent_ns");
@@ -64,7 +51,7 @@ Directive directive_of(const Json& json) {
 
 Candidate candidate_of(const Json& json) {
   only_keys(json, {"step", "source", "parents", "proposer", "title", "genes", "tokens", "dollars",
-                   "lessons"});
+                   "lessons", "language"});
   Candidate c;
   c.step = json.at("step");
   c.source = json.at("source");
@@ -75,16 +62,20 @@ Candidate candidate_of(const Json& json) {
   c.cost = {json.at("tokens"), get_optional<double>(json, "dollars")};
   if (json.contains("lessons"))
     c.lessons = json.at("lessons").get<std::vector<std::string>>();
+  // Runs from before there were several have none.
+  c.language =
+      optional_enum_at(json, "language", KernelLanguage::python).value_or(KernelLanguage::cuda);
   return c;
 }
 
 Attempt attempt_of(const Json& json) {
   only_keys(json, {"step", "ordinal", "source", "title", "diagnosis", "evaluations"});
-  auto diagnosis = diagnosis_from_json(json.at("diagnosis").dump());
-  if (!diagnosis)
-    throw nlohmann::json::other_error::create(602, diagnosis.error().message, &json);
-  return {json.at("step"),  json.at("ordinal"),    json.at("source"),
-          json.at("title"), std::move(*diagnosis), json.at("evaluations")};
+  return {json.at("step"),
+          json.at("ordinal"),
+          json.at("source"),
+          json.at("title"),
+          value_of(diagnosis_from_json(dump_json(json.at("diagnosis")))),
+          json.at("evaluations")};
 }
 
 Json facts_to_json(const KernelFacts& facts) {
@@ -100,8 +91,9 @@ Json facts_to_json(const KernelFacts& facts) {
 KernelFacts facts_of(const Json& json) {
   only_keys(json,
             {"launches", "memory", "vector_bytes", "tensor", "registers", "occupancy", "limiter"});
-  return {json.at("launches"),  json.at("memory"),    json.at("vector_bytes"), json.at("tensor"),
-          json.at("registers"), json.at("occupancy"), json.at("limiter")};
+  return {count_at(json, "launches"), json.at("memory"),           count_at(json, "vector_bytes"),
+          json.at("tensor"),          count_at(json, "registers"), json.at("occupancy"),
+          json.at("limiter")};
 }
 
 Evaluation evaluation_of(const Json& json) {
@@ -111,15 +103,14 @@ Evaluation evaluation_of(const Json& json) {
   Evaluation e;
   e.step = json.at("step");
   e.candidate = json.at("candidate");
-  e.outcome = named(json, "outcome", StepOutcome::infrastructure);
-  if (json.contains("fault"))
-    e.fault = named(json, "fault", FaultKind::candidate_runtime_error);
+  e.outcome = enum_at(json, "outcome", StepOutcome::infrastructure);
+  e.fault = optional_enum_at(json, "fault", FaultKind::candidate_runtime_error);
   e.summary = json.at("summary");
   e.duplicate_of = get_optional<Step>(json, "duplicate_of");
   e.identity = json.at("identity");
   if (const auto objective = get_optional<double>(json, "objective_ns"))
     e.objective = Nanoseconds{*objective};
-  for (const Json& one : json.at("shapes")) {
+  for (const Json& one : list_at(json, "shapes")) {
     only_keys(one, {"shape", "ns", "low", "high"});
     e.shapes.push_back({one.at("shape"), Nanoseconds{one.at("ns")}, Nanoseconds{one.at("low")},
                         Nanoseconds{one.at("high")}});
@@ -128,7 +119,7 @@ Evaluation evaluation_of(const Json& json) {
   if (json.contains("facts"))
     e.facts = facts_of(json.at("facts"));
   e.roofline = get_optional<double>(json, "roofline");
-  for (const Json& one : json.at("bottlenecks"))
+  for (const Json& one : list_at(json, "bottlenecks"))
     e.bottlenecks.push_back(finding_of(one));
   e.profile = json.at("profile");
   e.evaluations = json.at("evaluations");
@@ -138,6 +129,14 @@ Evaluation evaluation_of(const Json& json) {
 }
 
 } // namespace
+
+std::string to_json(const KernelFacts& facts) {
+  return dump_json(facts_to_json(facts));
+}
+
+Result<KernelFacts> kernel_facts_from_json(std::string_view text) {
+  return read_json(text, "facts of a kernel", facts_of);
+}
 
 std::string to_json(const Directive& d) {
   Json json{{"step", d.step},
@@ -156,7 +155,7 @@ std::string to_json(const Directive& d) {
   put_optional(json, "mate", d.mate);
   put_optional(json, "incumbent", d.incumbent);
   put_optional(json, "incumbent_ns", d.incumbent_ns);
-  return text_of(json);
+  return dump_json(json);
 }
 
 Result<Directive> directive_from_json(std::string_view text) {
@@ -170,7 +169,9 @@ std::string to_json(const Candidate& c) {
   put_optional(json, "dollars", c.cost.dollars);
   if (!c.lessons.empty())
     json["lessons"] = c.lessons;
-  return text_of(json);
+  if (c.language != KernelLanguage::cuda)
+    json["language"] = name_of(c.language);
+  return dump_json(json);
 }
 
 Result<Candidate> candidate_from_json(std::string_view text) {
@@ -178,12 +179,12 @@ Result<Candidate> candidate_from_json(std::string_view text) {
 }
 
 std::string to_json(const Attempt& a) {
-  return text_of({{"step", a.step},
-                  {"ordinal", a.ordinal},
-                  {"source", a.source},
-                  {"title", a.title},
-                  {"diagnosis", Json::parse(to_json(a.diagnosis))},
-                  {"evaluations", a.evaluations}});
+  return dump_json({{"step", a.step},
+                    {"ordinal", a.ordinal},
+                    {"source", a.source},
+                    {"title", a.title},
+                    {"diagnosis", Json::parse(to_json(a.diagnosis))},
+                    {"evaluations", a.evaluations}});
 }
 
 Result<Attempt> attempt_from_json(std::string_view text) {
@@ -208,7 +209,7 @@ std::string to_json(const Evaluation& e) {
   put_optional(json, "duplicate_of", e.duplicate_of);
   if (e.objective)
     json["objective_ns"] = e.objective->value;
-  for (const ShapeResult& shape : e.shapes)
+  for (const ShapeTime& shape : e.shapes)
     json["shapes"].push_back({{"shape", shape.shape},
                               {"ns", shape.time.value},
                               {"low", shape.low.value},
@@ -218,7 +219,7 @@ std::string to_json(const Evaluation& e) {
   put_optional(json, "roofline", e.roofline);
   for (const BottleneckFinding& finding : e.bottlenecks)
     json["bottlenecks"].push_back(finding_to_json(finding));
-  return text_of(json);
+  return dump_json(json);
 }
 
 Result<Evaluation> evaluation_from_json(std::string_view text) {

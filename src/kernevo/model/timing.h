@@ -79,6 +79,16 @@ struct Timing {
   Receipt receipt;
 };
 
+// The time of one of several shapes, and between what it is believed to be.
+struct ShapeTime {
+  std::string shape;
+  Nanoseconds time;
+  Nanoseconds low;
+  Nanoseconds high;
+
+  bool operator==(const ShapeTime&) const = default;
+};
+
 std::string_view name_of(TimingMethod value);
 std::string_view name_of(TimingGrade value);
 std::string_view name_of(CacheState value);

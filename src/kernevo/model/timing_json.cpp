@@ -1,24 +1,8 @@
 #include "kernevo/model/json.h"
-#include "kernevo/model/json_fields.h"
+#include "kernevo/model/timing_fields.h"
 
 namespace kernevo {
 namespace {
-
-template <class Enum> Enum enum_at(const Json& json, const char* key, Enum last) {
-  const auto name = json.at(key).get<std::string>();
-  for (int i = 0; i <= static_cast<int>(last); ++i)
-    if (name_of(static_cast<Enum>(i)) == name)
-      return static_cast<Enum>(i);
-  throw nlohmann::json::other_error::create(601, fmt::format("unknown {} '{}'", key, name), &json);
-}
-
-// A number of the wrong kind (a string, a negative count) must not be converted in silence.
-std::uint64_t count_at(const Json& json, const char* key) {
-  const Json& value = json.at(key);
-  if (!value.is_number_unsigned())
-    throw nlohmann::json::type_error::create(302, fmt::format("{} must be a count", key), &json);
-  return value.get<std::uint64_t>();
-}
 
 Json interval_to_json(const TimeInterval& interval) {
   return {{"low_ns", interval.low.value},
@@ -51,9 +35,9 @@ TimingQuality quality_from_json(const Json& json) {
   json.at("reason").get_to(quality.reason);
   json.at("relative_noise").get_to(quality.relative_noise);
   json.at("autocorrelation_time").get_to(quality.autocorrelation_time);
-  quality.warm_up_shots = count_at(json, "warm_up_shots");
-  quality.far_out = count_at(json, "far_out");
-  quality.discarded = count_at(json, "discarded");
+  quality.warm_up_shots = json.at("warm_up_shots");
+  quality.far_out = json.at("far_out");
+  quality.discarded = json.at("discarded");
   return quality;
 }
 
@@ -88,11 +72,10 @@ Receipt receipt_from_json(const Json& json) {
                             get_optional<double>(clocks, "memory_mhz"), clocks.at("locked")};
   }
   json.at("driver").get_to(receipt.driver);
-  receipt.seed = count_at(json, "seed");
+  receipt.seed = json.at("seed");
   json.at("shapes").get_to(receipt.shapes);
-  if (!json.at("cache").is_null())
-    receipt.cache = enum_at(json, "cache", CacheState::hot);
-  for (const auto& item : json.at("tools").items())
+  receipt.cache = nullable_enum_at(json, "cache", CacheState::hot);
+  for (const auto& item : object_at(json, "tools").items())
     receipt.tools[item.key()] = item.value().get<std::string>();
   json.at("episode").get_to(receipt.episode);
   return receipt;
@@ -102,9 +85,9 @@ Timing timing_of(const Json& json) {
   only_keys(json, {"method", "samples_ns", "terms", "median_ns", "interval", "quality", "receipt"});
   Timing timing;
   timing.method = enum_at(json, "method", TimingMethod::modelled);
-  for (const Json& sample : json.at("samples_ns"))
+  for (const Json& sample : list_at(json, "samples_ns"))
     timing.samples.push_back({sample.get<double>()});
-  for (const Json& term : json.at("terms")) {
+  for (const Json& term : list_at(json, "terms")) {
     only_keys(term, {"name", "time_ns"});
     timing.terms.push_back({term.at("name"), {term.at("time_ns").get<double>()}});
   }
@@ -119,19 +102,37 @@ Comparison comparison_of(const Json& json) {
   only_keys(json, {"standing", "method", "ratio", "blocks", "reason"});
   Comparison comparison;
   comparison.standing = enum_at(json, "standing", Standing::not_comparable);
-  if (!json.at("method").is_null())
-    comparison.method = enum_at(json, "method", TimingMethod::modelled);
+  comparison.method = nullable_enum_at(json, "method", TimingMethod::modelled);
   if (const Json& ratio = json.at("ratio"); !ratio.is_null()) {
     only_keys(ratio, {"estimate", "low", "high", "confidence"});
     comparison.ratio =
         SpeedRatio{ratio.at("estimate"), ratio.at("low"), ratio.at("high"), ratio.at("confidence")};
   }
-  comparison.blocks = count_at(json, "blocks");
+  comparison.blocks = json.at("blocks");
   json.at("reason").get_to(comparison.reason);
   return comparison;
 }
 
 } // namespace
+
+Json shape_times_to_json(const std::vector<ShapeTime>& shapes) {
+  Json list = Json::array();
+  for (const ShapeTime& s : shapes)
+    list.push_back({s.shape, s.time.value, s.low.value, s.high.value});
+  return list;
+}
+
+std::vector<ShapeTime> shape_times_of(const Json& json) {
+  std::vector<ShapeTime> shapes;
+  if (!json.is_array())
+    refuse("times of shapes are a list");
+  for (const Json& s : json) {
+    if (!s.is_array() || s.size() != 4)
+      refuse("the time of a shape has four parts");
+    shapes.push_back({s.at(0), Nanoseconds{s.at(1)}, Nanoseconds{s.at(2)}, Nanoseconds{s.at(3)}});
+  }
+  return shapes;
+}
 
 std::string to_json(const Timing& timing) {
   Json samples = Json::array();
@@ -140,14 +141,13 @@ std::string to_json(const Timing& timing) {
   Json terms = Json::array();
   for (const TimingTerm& term : timing.terms)
     terms.push_back({{"name", term.name}, {"time_ns", term.time.value}});
-  return Json{{"method", name_of(timing.method)},
-              {"samples_ns", std::move(samples)},
-              {"terms", std::move(terms)},
-              {"median_ns", timing.median.value},
-              {"interval", interval_to_json(timing.interval)},
-              {"quality", quality_to_json(timing.quality)},
-              {"receipt", receipt_to_json(timing.receipt)}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(Json{{"method", name_of(timing.method)},
+                        {"samples_ns", std::move(samples)},
+                        {"terms", std::move(terms)},
+                        {"median_ns", timing.median.value},
+                        {"interval", interval_to_json(timing.interval)},
+                        {"quality", quality_to_json(timing.quality)},
+                        {"receipt", receipt_to_json(timing.receipt)}});
 }
 
 Result<Timing> timing_from_json(std::string_view text) {
@@ -165,7 +165,7 @@ std::string to_json(const Comparison& comparison) {
                      {"confidence", comparison.ratio->confidence}};
   json["blocks"] = comparison.blocks;
   json["reason"] = comparison.reason;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(json);
 }
 
 Result<Comparison> comparison_from_json(std::string_view text) {

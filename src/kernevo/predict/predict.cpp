@@ -1,5 +1,6 @@
 #include "kernevo/predict/predict.h"
 
+#include "kernevo/hardware/architecture_table.h"
 #include "kernevo/model/architecture.h"
 #include "kernevo/predict/block_work.h"
 #include "kernevo/predict/calibration.h"

@@ -59,7 +59,7 @@ std::string request_json(const ProposalRequest& request, const FailedAttempt* fa
                       {"diagnosis", Json::parse(to_json(failed->diagnosis))}};
     json["repair"]["file"] = failed->source.empty() ? Json(nullptr) : Json("failed.cu");
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dump_json(json, 2) + "\n";
 }
 
 } // namespace

@@ -1,12 +1,12 @@
 #include "kernevo/propose/command_proposer.h"
 
 #include "kernevo/base/subprocess.h"
+#include "kernevo/base/temporary_folder.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/propose/command_folder.h"
 #include "kernevo/propose/headless_output.h"
 #include "kernevo/propose/read_reply.h"
 #include "kernevo/propose/reply_text.h"
-#include "kernevo/toolchain/temporary_folder.h"
 
 namespace kernevo::propose {
 namespace {
@@ -43,8 +43,8 @@ struct CommandProposer::Answer {
   ModelCall call;
 
   std::string to_json() const {
-    return Json{{"source", source}, {"text", text}, {"call", Json::parse(kernevo::to_json(call))}}
-        .dump(-1, ' ', false, Json::error_handler_t::replace);
+    return dump_json(
+        Json{{"source", source}, {"text", text}, {"call", Json::parse(kernevo::to_json(call))}});
   }
   static Result<Answer> from_json(const std::string& remembered) {
     return read_json(remembered, "remembered answer", [](const Json& json) {
@@ -137,11 +137,11 @@ Result<std::optional<Proposal>> CommandProposer::ask(const ProposalRequest& requ
   const std::uint32_t ordinal = failed == nullptr ? 0 : failed->ordinal + 1;
   const std::string key = fmt::format("command {}.{}.{}", request.directive.step,
                                       failed == nullptr ? "propose" : "repair", ordinal);
-  KERNEVO_TRY(known, desk.recall(key));
+  KERNEVO_TRY(known, desk.memo().recall(key));
   KERNEVO_TRY(answer, known ? Answer::from_json(*known)
                             : ask_anew(request, failed, fmt::format("command.{}", ordinal)));
   if (!known)
-    KERNEVO_CHECK(desk.remember(key, answer.to_json()));
+    KERNEVO_CHECK(desk.memo().remember(key, answer.to_json()));
   desk.account(answer.call);
   return std::optional(read(request, failed, answer));
 }

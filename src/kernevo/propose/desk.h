@@ -2,14 +2,13 @@
 // nothing is paid twice, the books, the caps, and a word when to stop.
 #pragma once
 
-#include "kernevo/base/result.h"
 #include "kernevo/model/llm_settings.h"
 #include "kernevo/model/model_call.h"
+#include "kernevo/store/memo.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace kernevo::propose {
 
@@ -19,9 +18,7 @@ public:
   virtual ~Desk() = default;
   virtual bool cancelled() const = 0;
 
-  // Of two answers to a key the first stands.
-  virtual Result<std::optional<std::string>> recall(const std::string& key) = 0;
-  virtual Result<void> remember(const std::string& key, std::string_view body) = 0;
+  virtual store::Memo& memo() = 0;
 
   // Room for a call of a step: how many tokens its reply may have, at most `wanted`, when the
   // prompt has `prompt`. Held until the call is accounted for. Nothing when the caps leave too

@@ -38,10 +38,9 @@ private:
 };
 
 std::string to_text(const Remembered& reply) {
-  return Json{{"text", reply.text},
-              {"complaint", reply.complaint},
-              {"call", Json::parse(to_json(reply.call))}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(Json{{"text", reply.text},
+                        {"complaint", reply.complaint},
+                        {"call", Json::parse(to_json(reply.call))}});
 }
 
 Result<Remembered> remembered_of(const std::string& text) {
@@ -66,10 +65,10 @@ Diagnosis unreadable(std::string why) {
 Result<std::uint32_t> book_earlier_tries(Desk& desk, const std::string& key, bool answered) {
   std::uint32_t tries = 0;
   for (;; ++tries) {
-    KERNEVO_TRY(started, desk.recall(fmt::format("{}/started/{}", key, tries + 1)));
+    KERNEVO_TRY(started, desk.memo().recall(fmt::format("{}/started/{}", key, tries + 1)));
     if (!started)
       return tries;
-    KERNEVO_TRY(ended, desk.recall(fmt::format("{}/ended/{}", key, tries + 1)));
+    KERNEVO_TRY(ended, desk.memo().recall(fmt::format("{}/ended/{}", key, tries + 1)));
     if (answered && !ended)
       continue;
     KERNEVO_TRY(call, model_call_from_json(ended ? *ended : *started));
@@ -90,7 +89,7 @@ Result<LlmProposer::Answer> LlmProposer::ask(const ProposalRequest& request,
                                              const llm::Messages& messages) {
   const std::string call = fmt::format("{}.{}", stage, ordinal);
   const std::string key = fmt::format("llm/{}.{}", request.directive.step, call);
-  KERNEVO_TRY(known, request.desk->recall(key));
+  KERNEVO_TRY(known, request.desk->memo().recall(key));
   if (!known)
     return ask_anew(request, stage, call, key, messages);
   KERNEVO_TRY(reply, remembered_of(*known));
@@ -133,7 +132,8 @@ Result<LlmProposer::Answer> LlmProposer::try_once(const ProposalRequest& request
   record.usage.prompt = prompt;
   record.usage.estimated = true;
   record.finish = "lost";
-  KERNEVO_CHECK(desk.remember(fmt::format("{}/started/{}", key, tries + 1), to_json(record)));
+  KERNEVO_CHECK(
+      desk.memo().remember(fmt::format("{}/started/{}", key, tries + 1), to_json(record)));
 
   llm::ChatRequest chat;
   chat.messages = messages;
@@ -152,9 +152,10 @@ Result<LlmProposer::Answer> LlmProposer::try_once(const ProposalRequest& request
     if (!result.reply->model.empty())
       record.model = result.reply->model;
     const Remembered reply{result.reply->text, {}, record};
-    KERNEVO_CHECK(desk.remember(key, to_text(reply)));
+    KERNEVO_CHECK(desk.memo().remember(key, to_text(reply)));
     // A reply ends its try: nothing of it is lost.
-    KERNEVO_CHECK(desk.remember(fmt::format("{}/ended/{}", key, tries + 1), to_json(record)));
+    KERNEVO_CHECK(
+        desk.memo().remember(fmt::format("{}/ended/{}", key, tries + 1), to_json(record)));
     desk.account(record);
     return Answer{result.reply->text, {}, result.reply->finish == "length"};
   }
@@ -164,8 +165,9 @@ Result<LlmProposer::Answer> LlmProposer::try_once(const ProposalRequest& request
   if (is_the_models_fault(failure.kind)) {
     record.id = call;
     record.finish = failure.kind == llm::FailureKind::out_of_length ? "length" : "failed";
-    KERNEVO_CHECK(desk.remember(key, to_text({{}, failure.message, record})));
-    KERNEVO_CHECK(desk.remember(fmt::format("{}/ended/{}", key, tries + 1), to_json(record)));
+    KERNEVO_CHECK(desk.memo().remember(key, to_text({{}, failure.message, record})));
+    KERNEVO_CHECK(
+        desk.memo().remember(fmt::format("{}/ended/{}", key, tries + 1), to_json(record)));
     desk.account(record);
     return Answer{{}, failure.message, record.finish == "length"};
   }
@@ -173,7 +175,7 @@ Result<LlmProposer::Answer> LlmProposer::try_once(const ProposalRequest& request
   if (!settings_.replay.empty() && failure.kind == llm::FailureKind::bad_request)
     return fail(ErrorCode::unavailable, failure.message, std::nullopt, failure.fix);
   record.finish = failure.kind == llm::FailureKind::cancelled ? "cancelled" : "failed";
-  KERNEVO_CHECK(desk.remember(fmt::format("{}/ended/{}", key, tries + 1), to_json(record)));
+  KERNEVO_CHECK(desk.memo().remember(fmt::format("{}/ended/{}", key, tries + 1), to_json(record)));
   desk.account(record);
   return fail(llm::stops_the_run(failure.kind) ? ErrorCode::unavailable : ErrorCode::infrastructure,
               failure.message, std::nullopt, failure.fix);

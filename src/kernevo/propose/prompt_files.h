@@ -1,9 +1,9 @@
-// The texts a model is given, as files with holes (task/kernel_template.h has the language).
+// The texts a model is given, as files with holes (base/text_template.h has the language).
 // share/prompts holds them; those of the backend's folder and of the user's take their place.
 #pragma once
 
 #include "kernevo/base/result.h"
-#include "kernevo/task/kernel_template.h"
+#include "kernevo/base/text_template.h"
 
 #include <map>
 #include <string>

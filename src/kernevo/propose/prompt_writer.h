@@ -5,6 +5,7 @@
 
 #include "kernevo/llm/chat.h"
 #include "kernevo/model/gpu.h"
+#include "kernevo/model/task.h"
 #include "kernevo/propose/prompt_files.h"
 #include "kernevo/propose/proposer.h"
 #include "kernevo/propose/request_text.h"

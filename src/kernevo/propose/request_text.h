@@ -2,9 +2,9 @@
 // what was tried, what is asked for.
 #pragma once
 
+#include "kernevo/base/text_template.h"
 #include "kernevo/model/bottleneck.h"
 #include "kernevo/propose/proposer.h"
-#include "kernevo/task/kernel_template.h"
 
 #include <map>
 #include <string>

@@ -1,10 +1,10 @@
 // What a proposer is told of the task and the GPU. Hidden shapes and the oracle are no part of it.
 #pragma once
 
+#include "kernevo/base/text_template.h"
 #include "kernevo/base/units.h"
 #include "kernevo/model/gpu.h"
 #include "kernevo/model/task.h"
-#include "kernevo/task/kernel_template.h"
 
 #include <optional>
 

@@ -3,8 +3,11 @@
 #include "kernevo/ptx/parser.h"
 #include "kernevo/ptx/register_parts.h"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace kernevo::ptx {

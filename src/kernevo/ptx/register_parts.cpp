@@ -1,5 +1,6 @@
 #include "kernevo/ptx/register_parts.h"
 
+#include <fmt/format.h>
 #include <utility>
 
 namespace kernevo::ptx {
@@ -51,7 +52,7 @@ Instruction like(const Instruction& place, Opcode opcode, Type type) {
 }
 
 RegisterId fresh(std::vector<Register>& registers, Type type) {
-  registers.push_back({"#" + std::to_string(registers.size()), type});
+  registers.push_back({fmt::format("#{}", registers.size()), type});
   return static_cast<RegisterId>(registers.size() - 1);
 }
 

@@ -1,5 +1,7 @@
 #include "kernevo/ptx/target.h"
 
+#include "kernevo/hardware/gpu_table.h"
+
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #include "kernevo/report/page_data.h"
 
+#include "kernevo/evolve/stops.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/report/importance.h"
 #include "kernevo/report/work_model.h"
@@ -14,7 +15,7 @@ namespace {
 constexpr Step kEnd = std::numeric_limits<Step>::max();
 
 std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(json);
 }
 
 Json budget_json(const RunBudget& budget) {
@@ -60,10 +61,11 @@ Json result_json(const RunStory& story) {
   const evolve::Member* best = state.best();
   if (!state.baseline || best == nullptr)
     return nullptr;
-  Json json{{"before_ns", state.baseline->value}, {"after_ns", best->objective.value},
-            {"speedup", state.speedup()},         {"candidate", best->candidate.step},
-            {"step", best->candidate.step},       {"title", best->candidate.title},
-            {"parameters", best->parameters}};
+  Json json{
+      {"before_ns", state.baseline->value}, {"after_ns", best->objective.value},
+      {"speedup", state.speedup()},         {"candidate", best->candidate.step},
+      {"step", best->candidate.step},       {"title", best->candidate.title},
+      {"parameters", best->parameters},     {"met_by_baseline", evolve::met_by_baseline(state)}};
   put_optional(json, "roofline", best->roofline);
   put_optional(json, "target_ns", state.started.settings.target_ns);
   if (const Evaluation* one = story.known(best->candidate.step, kEnd))
@@ -81,7 +83,7 @@ Json cost_json(const RunStory& story) {
   return json;
 }
 
-Json shape_json(const ShapeResult& shape) {
+Json shape_json(const ShapeTime& shape) {
   return {{"shape", shape.shape},
           {"ns", shape.time.value},
           {"low", shape.low.value},
@@ -115,7 +117,7 @@ Json best_json(const StoryStep& step) {
   for (const BottleneckFinding& finding : e.bottlenecks)
     tags.push_back(Json::array({name_of(finding.tag), finding.severity}));
   Json times = Json::object();
-  for (const ShapeResult& shape : e.shapes)
+  for (const ShapeTime& shape : e.shapes)
     times[shape.shape] = shape.time.value;
   return {{"step", e.step},
           {"candidate", e.candidate},
@@ -233,7 +235,7 @@ public:
       json["facts"] = facts_json(*e.facts);
     json["exhausted"] = e.tunable && e.exhausted;
     json["shapes"] = Json::array();
-    for (const ShapeResult& shape : e.shapes)
+    for (const ShapeTime& shape : e.shapes)
       json["shapes"].push_back(shape_json(shape));
     json["findings"] = Json::array();
     for (const BottleneckFinding& finding : e.bottlenecks)
@@ -391,12 +393,12 @@ Result<std::string> page_data(const RunStory& story, store::Journal& journal, st
   page["cost"] = cost_json(story);
   page["work"] = work_json(work_of(story, journal));
   page["before_shapes"] = Json::array();
-  for (const ShapeResult& shape : story.state.baseline_shapes)
+  for (const ShapeTime& shape : story.state.baseline_shapes)
     page["before_shapes"].push_back(shape_json(shape));
   page["after_shapes"] = Json::array();
   if (story.state.incumbent)
     if (const Evaluation* best = story.known(*story.state.incumbent, kEnd))
-      for (const ShapeResult& shape : best->shapes)
+      for (const ShapeTime& shape : best->shapes)
         page["after_shapes"].push_back(shape_json(shape));
   page["bests"] = Json::array();
   for (const Step step : story.bests)

@@ -94,7 +94,7 @@ Result<RunStory> read_story(store::Journal& journal) {
     return true;
   }));
   if (story.state.started.run.empty())
-    return fail(ErrorCode::input, "the run ended before it began", Place{journal.folder().string()},
+    return fail(ErrorCode::input, "the run ended before it began", Place{journal.location()},
                 "remove the folder and start anew");
   return story;
 }

@@ -1,7 +1,7 @@
 #include "kernevo/report/work_model.h"
 
 #include "kernevo/evaluate/objective_time.h"
-#include "kernevo/model/gpu.h"
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/task/feasibility.h"
 #include "kernevo/task/load_task.h"
 

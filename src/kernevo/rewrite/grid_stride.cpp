@@ -1,4 +1,4 @@
-#include "kernevo/model/gpu.h"
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/rewrite/element_loop.h"
 #include "kernevo/rewrite/rewrite_list.h"
 

@@ -2,8 +2,9 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/base/subprocess.h"
+#include "kernevo/base/temporary_folder.h"
 #include "kernevo/sass/parse_listing.h"
-#include "kernevo/toolchain/temporary_folder.h"
+#include "kernevo/toolchain/assembled.h"
 
 #include <charconv>
 #include <fmt/format.h>
@@ -63,26 +64,42 @@ Result<std::string> run(const SubprocessRequest& request, const char* name) {
   return std::move(result.output);
 }
 
-} // namespace
-
-std::string without_source_lines(std::string_view ptx) {
-  std::string text;
-  text.reserve(ptx.size());
-  while (!ptx.empty()) {
-    const std::size_t end = ptx.find('\n');
-    const std::string_view line = ptx.substr(0, end);
-    const std::size_t first = line.find_first_not_of(" \t");
-    const std::string_view rest = first == std::string_view::npos ? "" : line.substr(first);
-    const bool directive = rest.starts_with(".loc\t") || rest.starts_with(".loc ") ||
-                           rest.starts_with(".file\t") || rest.starts_with(".file ");
-    if (!directive)
-      text += line;
-    if (end != std::string_view::npos)
-      text += '\n';
-    ptx.remove_prefix(end == std::string_view::npos ? ptx.size() : end + 1);
-  }
-  return text;
+// Dataflow analysis is a quarter of nvdisasm's time. It finds the targets of branches through
+// registers and changes nothing else.
+bool has_indirect_branch(std::string_view listing) {
+  return listing.find("BRX") != std::string_view::npos ||
+         listing.find("JMX") != std::string_view::npos;
 }
+
+// From the cache, or made of the cubin that the compiler left there, or of the PTX.
+Result<std::string> listing_of(const Toolchain& toolchain, const AssemblyRequest& request) {
+  const AssembledFiles known;
+  const std::string key = assembly_key(toolchain, request);
+  if (auto listing = known.find(AssembledFiles::Kind::listing, key))
+    return std::move(*listing);
+  KERNEVO_TRY(folder, TemporaryFolder::make());
+  if (const auto cubin = known.find(AssembledFiles::Kind::cubin, key)) {
+    KERNEVO_CHECK(write_file_atomically(folder.path() / "kernel.cubin", *cubin));
+  } else {
+    KERNEVO_CHECK(write_file_atomically(folder.path() / "kernel.ptx", std::string(request.ptx)));
+    std::vector<std::string> arguments = assembler_arguments(toolchain, request);
+    arguments.insert(arguments.end(), {"kernel.ptx", "-o", "kernel.cubin"});
+    KERNEVO_CHECK(run(request_in(folder, std::move(arguments)), "ptxas"));
+  }
+  const auto disassembly = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {toolchain.nvdisasm.string(), "-c", "-gp", "-hex"});
+    flags.emplace_back("kernel.cubin");
+    return run(request_in(folder, std::move(flags)), "nvdisasm");
+  };
+  auto listing = disassembly({"-ndf"});
+  if (!listing || has_indirect_branch(*listing))
+    listing = disassembly({});
+  if (listing)
+    known.store(AssembledFiles::Kind::listing, key, *listing);
+  return listing;
+}
+
+} // namespace
 
 Result<SassModule> disassemble(const Toolchain& toolchain, std::string_view ptx,
                                const DisassembleOptions& options) {
@@ -94,20 +111,9 @@ Result<SassModule> disassemble(const Toolchain& toolchain, std::string_view ptx,
           fmt::format("machine instructions are unknown: the CUDA toolkit in '{}' has no {}",
                       toolchain.root.string(), name),
           std::nullopt, "run 'make setup', which installs it");
-  KERNEVO_TRY(folder, TemporaryFolder::make());
-  KERNEVO_CHECK(write_file_atomically(folder.path() / "kernel.ptx", without_source_lines(ptx)));
-  std::vector<std::string> arguments = {toolchain.ptxas.string(), "-lineinfo",
-                                        "-arch=" + options.architecture};
-  for (const std::string& flag : options.flags)
-    if (flag.starts_with("-O"))
-      arguments.push_back(flag);
-  if (options.max_registers)
-    arguments.push_back(fmt::format("--maxrregcount={}", *options.max_registers));
-  arguments.insert(arguments.end(), {"kernel.ptx", "-o", "kernel.cubin"});
-  KERNEVO_CHECK(run(request_in(folder, std::move(arguments)), "ptxas"));
-  KERNEVO_TRY(listing, run(request_in(folder, {toolchain.nvdisasm.string(), "-c", "-gp", "-hex",
-                                               "kernel.cubin"}),
-                           "nvdisasm"));
+  const std::string text = without_source_lines(ptx);
+  const AssemblyRequest request{text, options.architecture, options.flags, options.max_registers};
+  KERNEVO_TRY(listing, listing_of(toolchain, request));
   KERNEVO_TRY(module, parse_listing(listing));
   module.architecture = options.architecture;
   module.assembler = "ptxas of CUDA " + toolchain.version;

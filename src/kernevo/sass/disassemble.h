@@ -20,8 +20,4 @@ struct DisassembleOptions {
 Result<SassModule> disassemble(const Toolchain& toolchain, std::string_view ptx,
                                const DisassembleOptions& options = {});
 
-// The text with .loc and .file directives blanked, line by line: with them, ptxas would record
-// lines of the CUDA source. The line numbers of what is left do not change.
-std::string without_source_lines(std::string_view ptx);
-
 } // namespace kernevo::sass

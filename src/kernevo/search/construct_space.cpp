@@ -22,7 +22,7 @@ std::string grouped(double count) {
     return fmt::format("{:.3g}", count);
   std::string text = fmt::format("{:.0f}", count);
   for (std::ptrdiff_t at = std::ssize(text) - 3; at > 0; at -= 3)
-    text.insert(static_cast<std::size_t>(at), ",");
+    text.insert(static_cast<std::size_t>(at), 1, ',');
   return text;
 }
 

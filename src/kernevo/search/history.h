@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernevo/base/units.h"
+#include "kernevo/model/timing.h"
 #include "kernevo/search/random_stream.h"
 #include "kernevo/search/search_space.h"
 
@@ -26,16 +27,6 @@ enum class Outcome {
 
 std::string_view name_of(Outcome outcome);
 std::optional<Outcome> outcome_named(std::string_view name);
-
-// The time of one of several shapes, and between what it is believed to be.
-struct ShapeTime {
-  std::string shape;
-  Nanoseconds time;
-  Nanoseconds low;
-  Nanoseconds high;
-
-  bool operator==(const ShapeTime&) const = default;
-};
 
 struct Trial {
   Configuration configuration = 0;

@@ -10,6 +10,8 @@ namespace kernevo::search {
 
 namespace {
 
+// Files of others: an entry a configuration, which may stand there again after a crash.
+constexpr JsonLimits kLimits{std::size_t{1} << 30U, 128, 0, true};
 constexpr double kNanosecondsPerMillisecond = 1e6;
 // Older files write a failure as this time.
 constexpr double kFailureTime = 1e15;
@@ -136,7 +138,7 @@ CacheFile read_cache(const Json& root) {
 }
 
 Result<CacheFile> parse_cache(std::string_view text, const std::filesystem::path& path) {
-  auto file = read_json(closed(text), "not a Kernel Tuner cache file", read_cache);
+  auto file = read_json(closed(text), "not a Kernel Tuner cache file", read_cache, kLimits);
   if (!file)
     file.error().place = Place{path.string()};
   return file;
@@ -239,7 +241,9 @@ Result<void> write_kernel_tuner_cache(const std::filesystem::path& path, const C
     for (std::size_t p = 0; p < row.size(); ++p) {
       const Json value = json_value(space.parameters()[p], row[p]);
       entry[space.parameters()[p].name] = value;
-      key += (p == 0 ? "" : ",") + key_text(value);
+      if (p > 0)
+        key += ',';
+      key += key_text(value);
     }
     if (trial.time) {
       entry["time"] = trial.time->value / kNanosecondsPerMillisecond;

@@ -1,7 +1,7 @@
 #include "kernevo/search/tuning_log.h"
 
 #include "kernevo/base/files.h"
-#include "kernevo/model/json_fields.h"
+#include "kernevo/model/timing_fields.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -37,15 +37,15 @@ std::string trial_line(const Trial& trial, const SearchSpace& space) {
     json["compile_ns"] = trial.compile_time->value;
   if (!trial.counters.empty())
     json["counters"] = trial.counters;
-  for (const ShapeTime& shape : trial.shapes)
-    json["shapes"].push_back({shape.shape, shape.time.value, shape.low.value, shape.high.value});
+  if (!trial.shapes.empty())
+    json["shapes"] = shape_times_to_json(trial.shapes);
   if (trial.partial)
     json["partial"] = true;
   if (trial.checked)
     json["checked"] = true;
   if (!trial.reason.empty())
     json["reason"] = trial.reason;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dump_json(json) + "\n";
 }
 
 Result<Trial> read_trial(std::string_view line, const SearchSpace& space) {
@@ -66,10 +66,7 @@ Result<Trial> read_trial(std::string_view line, const SearchSpace& space) {
       read.trial.compile_time = Nanoseconds{*time};
     read.trial.counters = json.value("counters", std::map<std::string, double>{});
     if (const auto shapes = json.find("shapes"); shapes != json.end())
-      for (const Json& shape : *shapes)
-        read.trial.shapes.push_back(
-            {shape.at(0).get<std::string>(), Nanoseconds{shape.at(1).get<double>()},
-             Nanoseconds{shape.at(2).get<double>()}, Nanoseconds{shape.at(3).get<double>()}});
+      read.trial.shapes = shape_times_of(*shapes);
     read.trial.partial = json.value("partial", false);
     read.trial.checked = json.value("checked", false);
     read.trial.reason = json.value("reason", std::string());

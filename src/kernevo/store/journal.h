@@ -1,26 +1,21 @@
-// The journal of one run: a folder with one SQLite file. Events are only ever appended; sources and
-// profiles are kept once, under their hash; what was expensive to find out (instances timed, checks
-// passed) is remembered under a key that says all it depends on.
+// The journal of one run, whatever keeps it. Events are only ever appended; sources and profiles
+// are kept once, under their hash; what was expensive to find out (instances timed, checks passed)
+// is remembered under a key that says all it depends on. tests/unit/store/conformance.h is what
+// every implementation must pass; open_journal.h opens one.
 #pragma once
 
 #include "kernevo/base/result.h"
 #include "kernevo/model/run_event.h"
+#include "kernevo/store/memo.h"
 
 #include <filesystem>
 #include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace kernevo::store {
-
-inline constexpr int kJournalFormat = 1;
-inline constexpr const char* kJournalFile = "journal.sqlite";
-inline constexpr const char* kFreshFile = "journal.new"; // while it is being made
 
 struct StoredEvent {
   std::int64_t number = 0;       // from 1, without gaps
@@ -42,41 +37,49 @@ struct StepRow {
   std::string outcome;  // empty until it is evaluated
   std::optional<double> objective_ns;
   std::string summary;
+
+  bool operator==(const StepRow&) const = default;
 };
 
-// Hash -> bytes; written together with the event that refers to them.
+// Written together with the event that refers to them by their hashes.
 using Blobs = std::vector<std::string>;
 
-class Journal {
+// The hash of the source, the profile or the task an event refers to; empty when it has none.
+std::string reference_of(const RunEvent& event);
+
+// Safe from several threads. One writer a run, any number of readers beside it.
+class Journal : public Memo {
 public:
   enum class Access { read, write };
 
-  // A new run in a folder that has none.
-  static Result<std::unique_ptr<Journal>> create(const std::filesystem::path& folder);
-  // A clear error for a folder without a run, a newer format, a damaged file, and for writing while
-  // another process does.
-  static Result<std::unique_ptr<Journal>> open(const std::filesystem::path& folder, Access access);
-  ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
+  // Where it was opened: tells people which run it is.
+  const std::string& location() const { return location_; }
+  // Where what is written about the run belongs: its report, its traces.
   const std::filesystem::path& folder() const { return folder_; }
 
-  // The event, the index of its step and the blobs it refers to: all or nothing.
+  // The event, the index of its step and the blobs it refers to: all or nothing. A step is decided
+  // once: a second directive for it is refused.
   Result<void> append(const RunEvent& event, const Blobs& blobs = {},
                       std::optional<double> seconds = std::nullopt);
-  std::int64_t events() const; // how many there are
+  // How many there are; to a reader, when it was opened at least.
+  virtual std::int64_t events() const = 0;
 
-  // In order, from this number on. Stops early when the function says so.
-  Result<void> read(std::int64_t from, const std::function<bool(const StoredEvent&)>& take);
+  // In order, from this number on. Stops early when the function says so, which must not use the
+  // journal itself.
+  virtual Result<void> read(std::int64_t from,
+                            const std::function<bool(const StoredEvent&)>& take) = 0;
+  // An error when it is missing, or is not what its hash says.
   Result<std::string> blob(const std::string& hash);
 
-  // The index.
-  Result<std::vector<StepRow>> steps(Step from, std::size_t limit);
+  // The index, in the order of the steps.
+  virtual Result<std::vector<StepRow>> steps(Step from, std::size_t limit) = 0;
   Result<std::optional<StepRow>> step(Step step);
   // The first step before `before` whose source, or whose identity, is this.
-  Result<std::optional<Step>> find_source(const std::string& hash, Step before);
-  Result<std::optional<Step>> find_identity(const std::string& identity, Step before);
+  virtual Result<std::optional<Step>> find_source(const std::string& hash, Step before) = 0;
+  virtual Result<std::optional<Step>> find_identity(const std::string& identity, Step before) = 0;
   // The evaluation of a step, and what was asked for; absent when there is none.
   Result<std::optional<Evaluation>> evaluation(Step step);
   Result<std::optional<Candidate>> candidate(Step step);
@@ -90,12 +93,9 @@ public:
     std::int64_t number = 0;
     std::string body;
   };
-  Result<std::optional<Snapshot>> snapshot();
-  Result<void> put_snapshot(const Snapshot& snapshot);
-
-  // What is remembered; safe from several threads.
-  Result<std::optional<std::string>> recall(const std::string& key);
-  Result<void> remember(const std::string& key, std::string_view body);
+  virtual Result<std::optional<Snapshot>> snapshot() = 0;
+  // Replaces the one before.
+  virtual Result<void> put_snapshot(const Snapshot& snapshot) = 0;
 
   // Hashes of blobs no event refers to, and of blobs that are referred to and missing.
   struct BlobAudit {
@@ -103,27 +103,33 @@ public:
     std::vector<std::string> missing;
   };
   Result<BlobAudit> audit_blobs();
+  // The keys under which something is remembered, sorted.
+  virtual Result<std::vector<std::string>> remembered() = 0;
+
+protected:
+  Journal(std::string location, std::filesystem::path folder)
+      : location_(std::move(location)), folder_(std::move(folder)) {}
+
+  struct Entry {
+    std::int64_t milliseconds = 0;
+    std::optional<double> seconds;
+    const RunEvent& event;
+    std::vector<std::pair<std::string, std::string_view>> blobs; // hash, body
+  };
+  // One transaction.
+  virtual Result<void> commit(const Entry& entry) = 0;
+  virtual Result<std::optional<std::string>> load_blob(const std::string& hash) = 0;
+  virtual Result<std::vector<std::string>> blob_hashes() = 0;
+  // In their order.
+  virtual Result<std::vector<RunEvent>> events_of_step(Step step, std::string_view kind) = 0;
 
 private:
-  struct Parts;
-  Journal(std::filesystem::path folder, std::unique_ptr<Parts> parts);
-  Result<std::vector<RunEvent>> events_of_step(Step step, std::string_view kind);
   template <class Event>
   Result<std::optional<Event>> first_of_step(Step step, std::string_view kind);
   template <class Event> Result<std::vector<Event>> all_of_step(Step step, std::string_view kind);
 
+  std::string location_;
   std::filesystem::path folder_;
-  std::unique_ptr<Parts> parts_;
-  mutable std::mutex mutex_;
 };
-
-struct Repair {
-  std::int64_t kept = 0;       // events
-  std::filesystem::path aside; // where the damaged file went; empty when nothing is damaged
-};
-
-// Keeps every event before the first damaged one, or the first candidate whose source is lost, in a
-// new file, and moves the damaged one aside. A file of which nothing can be kept stays as it is.
-Result<Repair> repair_journal(const std::filesystem::path& folder);
 
 } // namespace kernevo::store

@@ -1,23 +1,15 @@
 #include "kernevo/store/run_folders.h"
 
 #include "kernevo/base/suggest.h"
-#include "kernevo/store/journal.h"
+#include "kernevo/store/open_journal.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 
 namespace kernevo::store {
-namespace {
 
 namespace fs = std::filesystem;
-
-bool holds_run(const fs::path& folder) {
-  std::error_code ignored;
-  return fs::exists(folder / kJournalFile, ignored);
-}
-
-} // namespace
 
 fs::path runs_folder() {
   const char* set = std::getenv("KERNEVO_RUNS");
@@ -26,6 +18,7 @@ fs::path runs_folder() {
 
 Result<std::vector<fs::path>> list_runs() {
   std::vector<fs::path> runs;
+  KERNEVO_CHECK(check_location(runs_folder()));
   std::error_code problem;
   if (!fs::exists(runs_folder(), problem))
     return runs;
@@ -40,6 +33,7 @@ Result<std::vector<fs::path>> list_runs() {
 }
 
 Result<fs::path> find_run(const std::string& name_or_folder) {
+  KERNEVO_CHECK(check_location(name_or_folder));
   if (const fs::path below = runs_folder() / name_or_folder; holds_run(below))
     return below;
   if (holds_run(name_or_folder))

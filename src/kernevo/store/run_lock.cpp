@@ -11,7 +11,7 @@
 namespace kernevo::store {
 
 Result<RunLock> RunLock::take(const std::filesystem::path& folder) {
-  const std::filesystem::path file = folder / "lock";
+  const std::filesystem::path file = folder / kLockFile;
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): open is what it is
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor < 0)

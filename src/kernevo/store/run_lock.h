@@ -7,6 +7,8 @@
 
 namespace kernevo::store {
 
+inline constexpr const char* kLockFile = "lock";
+
 class RunLock {
 public:
   // An error when another process holds it.

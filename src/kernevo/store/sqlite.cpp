@@ -41,8 +41,12 @@ Statement& Statement::bind(int index, double value) {
 }
 
 Statement& Statement::bind(int index, std::string_view value) {
-  sqlite3_bind_text64(statement_.get(), index, value.data(), value.size(), SQLITE_TRANSIENT,
-                      SQLITE_UTF8);
+  // To SQLite no address is NULL, not a text without bytes.
+  const int code =
+      sqlite3_bind_text64(statement_.get(), index, value.data() == nullptr ? "" : value.data(),
+                          value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  if (code != SQLITE_OK)
+    refused_ = code;
   return *this;
 }
 
@@ -52,7 +56,7 @@ Statement& Statement::bind_null(int index) {
 }
 
 Result<bool> Statement::step() {
-  const int code = sqlite3_step(statement_.get());
+  const int code = refused_ != SQLITE_OK ? refused_ : sqlite3_step(statement_.get());
   if (code == SQLITE_ROW)
     return true;
   if (code == SQLITE_DONE)
@@ -75,6 +79,7 @@ Result<void> Statement::run() {
 
 void Statement::reset() {
   sqlite3_reset(statement_.get());
+  refused_ = SQLITE_OK;
 }
 
 std::int64_t Statement::integer(int column) const {
@@ -114,6 +119,9 @@ tl::unexpected<Error> Database::error() const {
                     ? "the disk is full"
                     : "the disk is full, or cannot be written for another reason",
                 Place{file_.string()}, "free some space; what was stored before is safe");
+  if (primary == SQLITE_TOOBIG)
+    return fail(ErrorCode::infrastructure, "cannot hold anything that long in one piece",
+                Place{file_.string()});
   if (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB)
     return fail(ErrorCode::input, fmt::format("is damaged ({})", sqlite3_errmsg(handle_.get())),
                 Place{file_.string()}, fix_for(code_, file_));

@@ -49,6 +49,7 @@ private:
 
   Database* database_;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  int refused_ = 0; // why a value could not be bound, for the next step to tell
 };
 
 class Database {

@@ -2,6 +2,7 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/base/suggest.h"
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/model/gpu.h"
 #include "kernevo/task/feasibility.h"
 #include "kernevo/task/load_parts.h"

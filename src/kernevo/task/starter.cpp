@@ -1,5 +1,5 @@
 #include "kernevo/base/files.h"
-#include "kernevo/model/gpu.h"
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/task/kernel_template.h"
 #include "kernevo/task/operation.h"

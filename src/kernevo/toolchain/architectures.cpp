@@ -10,8 +10,8 @@ namespace kernevo {
 
 namespace {
 
-// For toolkits without NVRTC to ask. Only the oldest one changes with the version in a way that
-// matters; a too new one is refused by nvcc itself.
+// Where NVRTC is not there, or not loaded, to be asked. Only the oldest one changes with the
+// version in a way that matters; a too new one is refused by nvcc itself.
 std::vector<int> architectures_by_version(const std::string& version) {
   int major = 0;
   std::from_chars(version.data(), version.data() + version.size(), major);
@@ -50,7 +50,8 @@ std::string architecture_problem(const Toolchain& toolchain, const std::string& 
 }
 
 std::string nearest_architecture(const Toolchain& toolchain, int compute_capability) {
-  const std::vector<int> known = known_architectures(toolchain);
+  // Not asked of NVRTC: loading it takes a judge longer than a small check.
+  const std::vector<int> known = architectures_by_version(toolchain.version);
   const auto at = std::lower_bound(known.begin(), known.end(), compute_capability);
   return fmt::format("sm_{}", at == known.end() ? known.back() : *at);
 }

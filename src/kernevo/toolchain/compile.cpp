@@ -121,6 +121,22 @@ Result<bool> build_now(const Toolchain& toolchain, const CompileRequest& request
 
 } // namespace
 
+std::optional<Build> find_build(const Toolchain& toolchain, const CompileRequest& request) {
+  return BuildCache::from_environment().find(build_key(toolchain, request, wants_nvcc(toolchain)));
+}
+
+void warm_up_compiler(const Toolchain& toolchain) {
+  if (wants_nvcc(toolchain))
+    return; // every compilation is a process
+  CompileRequest request;
+  request.source = "extern \"C\" __global__ void warm_up(float* x) { x[threadIdx.x] = 1.0f; }";
+  request.file = "warm_up.cu";
+  request.architecture = fmt::format("sm_{}", known_architectures(toolchain).front());
+  static_cast<void>(run_compiler(toolchain, request, false));
+  if (!toolchain.ptxas.empty())
+    ptxas_version(toolchain);
+}
+
 Result<Build> compile(const Toolchain& toolchain, const CompileRequest& request) {
   const bool nvcc = wants_nvcc(toolchain);
   if (nvcc && toolchain.nvcc.empty())

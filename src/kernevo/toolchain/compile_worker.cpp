@@ -21,11 +21,15 @@ constexpr double kGraceSeconds = 2;
 // Larger than any PTX; a compiler stuck in output must not fill the disk.
 constexpr std::uint64_t kLargestFile = std::uint64_t{512} << 20U;
 
-std::string encode(const CompileRequest& request, const CompileLimits& limits) {
+std::string passed_on() {
   std::map<std::string, std::string> environment;
   for (const char* name : kPassedOn)
     if (const char* value = std::getenv(name))
       environment[name] = value;
+  return dump_json(Json(environment));
+}
+
+std::string encode(const CompileRequest& request, const CompileLimits& limits) {
   Json json{{"source", request.source},
             {"file", request.file},
             {"first_line", request.first_line},
@@ -35,10 +39,9 @@ std::string encode(const CompileRequest& request, const CompileLimits& limits) {
             {"name_expressions", request.name_expressions},
             {"resources", request.resources},
             {"memory_bytes", limits.memory_bytes},
-            {"cpu_seconds", static_cast<std::uint64_t>(limits.seconds) + 1},
-            {"environment", environment}};
+            {"cpu_seconds", static_cast<std::uint64_t>(limits.seconds) + 1}};
   put_optional(json, "max_registers", request.max_registers);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(json);
 }
 
 struct Work {
@@ -60,8 +63,6 @@ Result<Work> decode(const std::string& text) {
     json.at("resources").get_to(request.resources);
     request.max_registers = get_optional<int>(json, "max_registers");
     work.limits = {json.at("memory_bytes"), json.at("cpu_seconds"), kLargestFile};
-    for (const auto& item : json.at("environment").items())
-      setenv(item.key().c_str(), item.value().get<std::string>().c_str(), 1);
     return work;
   });
 }
@@ -81,11 +82,35 @@ Result<Build> serve_one(const std::string& text) {
   return compile(toolchain, work.request);
 }
 
+// Takes over the settings and makes the first compilation, the one that sets the compiler up.
+// Trouble shows again, and is told, with the first job.
+void prepare_compiler(const std::string& environment) {
+  const auto settings = read_json(environment, "settings", [](const Json& json) {
+    return json.get<std::map<std::string, std::string>>();
+  });
+  if (settings)
+    for (const auto& [name, value] : *settings)
+      setenv(name.c_str(), value.c_str(), 1);
+  if (const auto toolchain = find_toolchain())
+    warm_up_compiler(*toolchain);
+}
+
+int serve_compiler() {
+  WorkerChannel channel;
+  const std::optional<Message> message = channel.receive();
+  if (!message)
+    return 0;
+  const Result<Build> build = serve_one(message->text);
+  return channel.send(build ? to_json(*build) : "trouble " + format_error(build.error())) ? 0 : 3;
+}
+
 } // namespace
 
 Result<Build> compile_confined(const CompileRequest& request, const CompileLimits& limits) {
-  KERNEVO_CHECK(find_toolchain()); // a missing toolkit is told before a process is spent on it
-  KERNEVO_TRY(worker, WorkerProcess::start("compile"));
+  KERNEVO_TRY(toolchain, find_toolchain());
+  if (auto known = find_build(toolchain, request))
+    return std::move(*known);
+  KERNEVO_TRY(worker, WorkerProcess::start("compile", passed_on()));
   WorkerEnd end = WorkerEnd::crashed;
   std::optional<Message> answer;
   if (worker.send(encode(request, limits)))
@@ -101,13 +126,18 @@ Result<Build> compile_confined(const CompileRequest& request, const CompileLimit
   return build_from_json(answer->text);
 }
 
-int serve_compiler() {
-  WorkerChannel channel;
-  const std::optional<Message> message = channel.receive();
-  if (!message)
-    return 0;
-  const Result<Build> build = serve_one(message->text);
-  return channel.send(build ? to_json(*build) : "trouble " + format_error(build.error())) ? 0 : 3;
+Result<Build> build_or_fail(const CompileRequest& request) {
+  KERNEVO_TRY(build, compile_confined(request));
+  if (build.ok)
+    return build;
+  for (const Diagnostic& diagnostic : build.diagnostics)
+    if (diagnostic.severity == Diagnostic::Severity::error)
+      return fail(ErrorCode::input, diagnostic.message, diagnostic.place);
+  return fail(ErrorCode::input, "does not compile", Place{request.file});
+}
+
+WorkerRole compiler_role() {
+  return {prepare_compiler, serve_compiler};
 }
 
 } // namespace kernevo

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/base/result.h"
+#include "kernevo/base/worker_process.h"
 #include "kernevo/model/build.h"
 #include "kernevo/toolchain/toolchain.h"
 
@@ -13,11 +14,14 @@ struct CompileLimits {
   std::uint64_t memory_bytes = std::uint64_t{6} << 30U;
 };
 
-// compile(), confined. A compiler that died or ran over its limit gives a Build that is not ok and
-// says so in its diagnostics.
+// The build cache's answer, or compile(), confined. A compiler that died or ran over its limit
+// gives a Build that is not ok and says so in its diagnostics.
 Result<Build> compile_confined(const CompileRequest& request, const CompileLimits& limits = {});
 
-// The worker's main loop (role "compile").
-int serve_compiler();
+// The same where a source that does not compile is an input error with its place.
+Result<Build> build_or_fail(const CompileRequest& request);
+
+// The worker's role "compile"; its nursery is prepared with our settings.
+WorkerRole compiler_role();
 
 } // namespace kernevo

@@ -2,9 +2,9 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/base/subprocess.h"
+#include "kernevo/base/temporary_folder.h"
 #include "kernevo/toolchain/prelude.h"
 #include "kernevo/toolchain/ptx_text.h"
-#include "kernevo/toolchain/temporary_folder.h"
 
 #include <cstdlib>
 #include <cxxabi.h>

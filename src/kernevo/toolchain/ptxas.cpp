@@ -2,11 +2,14 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/base/subprocess.h"
+#include "kernevo/base/temporary_folder.h"
+#include "kernevo/toolchain/assembled.h"
 #include "kernevo/toolchain/ptx_text.h"
-#include "kernevo/toolchain/temporary_folder.h"
 
 #include <charconv>
 #include <fmt/format.h>
+#include <map>
+#include <mutex>
 #include <optional>
 
 namespace kernevo {
@@ -16,6 +19,7 @@ namespace {
 constexpr double kTimeLimitSeconds = 60;
 constexpr std::uint64_t kMemoryLimit = std::uint64_t{6} << 30U;
 constexpr std::size_t kMaxErrors = 20;
+constexpr std::uintmax_t kLargestCubin = std::uintmax_t{64} << 20U;
 
 template <class Function> void for_each_line(std::string_view text, Function&& function) {
   while (!text.empty()) {
@@ -72,7 +76,14 @@ void read_usage(std::string_view line, KernelResources& resources) {
   resources.constant = Bytes{constant};
 }
 
+} // namespace
+
 std::string ptxas_version(const Toolchain& toolchain) {
+  static std::mutex mutex;
+  static std::map<std::filesystem::path, std::string> known;
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(toolchain.ptxas); found != known.end())
+    return found->second;
   SubprocessRequest request;
   request.arguments = {toolchain.ptxas.string(), "--version"};
   request.time_limit_seconds = 10;
@@ -82,8 +93,10 @@ std::string ptxas_version(const Toolchain& toolchain) {
   if (at == std::string::npos)
     return "ptxas";
   const std::size_t end = result->output.find_first_of("\n ", at + 3);
-  return "ptxas " + result->output.substr(at + 3, end - at - 3);
+  return known[toolchain.ptxas] = "ptxas " + result->output.substr(at + 3, end - at - 3);
 }
+
+namespace {
 
 // "ptxas k.ptx, line 37; error   : Unknown modifier" -> a diagnostic on the user's line.
 std::optional<Diagnostic> read_error(std::string_view line, const Build& build,
@@ -112,20 +125,23 @@ std::optional<Diagnostic> read_error(std::string_view line, const Build& build,
 Result<SubprocessResult> run_ptxas(const Toolchain& toolchain, const CompileRequest& request,
                                    const Build& build) {
   KERNEVO_TRY(folder, TemporaryFolder::make());
-  KERNEVO_CHECK(write_file_atomically(folder.path() / "kernel.ptx", build.ptx));
+  const std::string text = without_source_lines(build.ptx);
+  const AssemblyRequest assembly{text, request.architecture, request.flags, request.max_registers};
+  KERNEVO_CHECK(write_file_atomically(folder.path() / "kernel.ptx", text));
   SubprocessRequest run;
-  run.arguments = {toolchain.ptxas.string(), "-v", "-arch=" + request.architecture};
-  for (const std::string& flag : request.flags)
-    if (flag.starts_with("-O"))
-      run.arguments.push_back(flag);
-  if (request.max_registers)
-    run.arguments.push_back(fmt::format("--maxrregcount={}", *request.max_registers));
-  run.arguments.insert(run.arguments.end(), {"kernel.ptx", "-o", "kernel.cubin"});
+  run.arguments = assembler_arguments(toolchain, assembly);
+  run.arguments.insert(run.arguments.end(), {"-v", "kernel.ptx", "-o", "kernel.cubin"});
   run.environment = {"PATH=/usr/bin:/bin", "TMPDIR=" + folder.path().string()};
   run.folder = folder.path();
   run.time_limit_seconds = kTimeLimitSeconds;
   run.memory_limit_bytes = kMemoryLimit;
-  return run_subprocess(run);
+  KERNEVO_TRY(result, run_subprocess(run));
+  // Whoever asks for the machine instructions next need not assemble again.
+  if (result.exit_status == 0)
+    if (const auto cubin = read_text_file(folder.path() / "kernel.cubin", kLargestCubin))
+      AssembledFiles().store(AssembledFiles::Kind::cubin, assembly_key(toolchain, assembly),
+                             *cubin);
+  return result;
 }
 
 void warn(Build& build, const CompileRequest& request, std::string message) {

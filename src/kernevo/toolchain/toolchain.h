@@ -45,6 +45,10 @@ struct CompileRequest {
 // Build::lowered_names gives the PTX name of every name expression and of every kernel whose plain
 // name is unique.
 Result<Build> compile(const Toolchain& toolchain, const CompileRequest& request);
+// What the build cache has for the request.
+std::optional<Build> find_build(const Toolchain& toolchain, const CompileRequest& request);
+// Loads the compiler and has it compile something, so that the next compilation is quick.
+void warm_up_compiler(const Toolchain& toolchain);
 
 // The plain name of a mangled entry ("_Z6matmulPKf" -> "matmul").
 std::string plain_kernel_name(const std::string& mangled);

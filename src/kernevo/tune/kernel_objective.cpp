@@ -9,7 +9,6 @@
 namespace kernevo::tune {
 
 using search::Outcome;
-using search::ShapeTime;
 using search::Trial;
 
 namespace {
@@ -59,12 +58,12 @@ ShapeTime shape_time(const CaseBench& bench) {
           bench.timing.interval.high};
 }
 
-KernelObjective::KernelObjective(const Task& task, const KernelFile& kernel, BenchOptions bench,
-                                 std::uint64_t check_seed)
-    : task_(task), kernel_(kernel), bench_(std::move(bench)), check_seed_(check_seed),
-      race_(task.objective, weights_of(task)) {}
+KernelObjective::KernelObjective(Device& device, const Task& task, const KernelFile& kernel,
+                                 BenchOptions bench, std::uint64_t check_seed)
+    : device_(device), task_(task), kernel_(kernel), bench_(std::move(bench)),
+      check_seed_(check_seed), race_(task.objective, weights_of(task)) {}
 
-// Empty when the launches cannot be known; bench_kernel then says why.
+// Empty when the launches cannot be known; the bench then says why.
 std::string KernelObjective::code_key(const Build& build, const ParameterValues& values) const {
   std::string key = build.ptx_hash;
   for (const ShapeCase& shape : task_.shapes) {
@@ -97,27 +96,24 @@ Trial KernelObjective::race(const Timed& timed, const Trial* incumbent) const {
 }
 
 Result<Trial> KernelObjective::evaluate(const ParameterValues& values, const Trial* incumbent) {
-  auto timed = std::make_shared<Timed>();
-  std::shared_ptr<const Timed> same;
-  std::string key;
-  BenchOptions options = bench_;
-  options.parameters = values;
-  options.go_on_built = [&](const Build& build) {
-    key = code_key(build, values);
+  KERNEVO_TRY(prepared, prepare_kernel(device_, task_, kernel_, values));
+  const std::string key = prepared.fault ? "" : code_key(prepared.build, values);
+  if (!key.empty()) {
     const std::lock_guard lock(mutex_);
-    if (const auto found = timed_.find(key); !key.empty() && found != timed_.end()) {
-      same = found->second;
+    if (const auto found = timed_.find(key); found != timed_.end()) {
       ++same_code_;
+      return race(*found->second, incumbent);
     }
-    return same == nullptr;
-  };
+  }
+  auto timed = std::make_shared<Timed>();
+  BenchOptions options = bench_;
   options.go_on_timed = [&](const std::vector<CaseBench>& cases) {
     if (timed->shapes.empty())
       timed->counters = counters_of_case(cases.front());
     timed->shapes.push_back(shape_time(cases.back()));
     return !race_.clearly_slower(timed->shapes, incumbent);
   };
-  auto result = bench_kernel(task_, kernel_, options);
+  auto result = bench_prepared(device_, prepared, options);
   Trial failure;
   if (!result) {
     // An instruction the virtual GPU does not have stops one configuration, not the others.
@@ -132,8 +128,6 @@ Result<Trial> KernelObjective::evaluate(const ParameterValues& values, const Tri
     failure.reason = result->summary;
     return failure;
   }
-  if (same)
-    return race(*same, incumbent);
   if (!result->stopped) {
     const std::lock_guard lock(mutex_);
     timed_.try_emplace(key, timed);
@@ -143,12 +137,11 @@ Result<Trial> KernelObjective::evaluate(const ParameterValues& values, const Tri
 
 Result<std::optional<std::string>> KernelObjective::check(const ParameterValues& values) {
   CheckOptions options;
-  options.gpu = bench_.gpu;
   options.parameters = values;
   options.seed = check_seed_;
   options.seconds = bench_.seconds;
   options.memory_bytes = bench_.memory_bytes;
-  KERNEVO_TRY(checked, check_kernel(task_, kernel_, options));
+  KERNEVO_TRY(checked, check_kernel(device_, task_, kernel_, options));
   if (checked.verdict.correct)
     return std::optional<std::string>();
   return std::optional<std::string>(

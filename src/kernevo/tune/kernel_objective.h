@@ -1,4 +1,4 @@
-// The predicted time of a kernel on the virtual GPU as a function of its parameters.
+// The time of a kernel on a device as a function of its parameters.
 #pragma once
 
 #include "kernevo/evaluate/bench.h"
@@ -15,13 +15,13 @@ search::Outcome outcome_of(FaultKind fault);
 // What a model of the time may learn from: the profiler's counters, the bounds of the prediction
 // and what holds a block back, summed over the launches.
 std::map<std::string, double> counters_of_case(const CaseBench& bench);
-search::ShapeTime shape_time(const CaseBench& bench);
+ShapeTime shape_time(const CaseBench& bench);
 
 class KernelObjective : public TuningObjective {
 public:
-  // Task and kernel must outlive it. `bench` says how; its parameters and hooks are ours.
+  // Device, task and kernel must outlive it. `bench` says how; its parameters and hooks are ours.
   // `check_seed` chooses the inputs on which a new best is checked.
-  KernelObjective(const Task& task, const KernelFile& kernel, BenchOptions bench,
+  KernelObjective(Device& device, const Task& task, const KernelFile& kernel, BenchOptions bench,
                   std::uint64_t check_seed);
 
   Result<search::Trial> evaluate(const ParameterValues& values,
@@ -33,13 +33,14 @@ public:
 
 private:
   struct Timed {
-    std::vector<search::ShapeTime> shapes;
+    std::vector<ShapeTime> shapes;
     std::map<std::string, double> counters; // of the first shape
   };
 
   std::string code_key(const Build& build, const ParameterValues& values) const;
   search::Trial race(const Timed& timed, const search::Trial* incumbent) const;
 
+  Device& device_;
   const Task& task_;
   const KernelFile& kernel_;
   BenchOptions bench_;

@@ -7,7 +7,6 @@
 
 namespace kernevo::tune {
 
-using search::ShapeTime;
 using search::Trial;
 
 bool Race::comparable(const Trial* incumbent) const {

@@ -20,14 +20,12 @@ public:
   // - mean time: they alone take longer than all of the incumbent's;
   // - geometric mean: over these shapes they are slower than the incumbent. The shapes that are
   //   left would have to be as many times faster.
-  bool clearly_slower(const std::vector<search::ShapeTime>& shapes,
-                      const search::Trial* incumbent) const;
+  bool clearly_slower(const std::vector<ShapeTime>& shapes, const search::Trial* incumbent) const;
 
   // The objective of all shapes; of a configuration that was given up an estimate that gives each
   // missing shape the incumbent's time, scaled by the mean ratio of those timed. Never less than
   // the incumbent's.
-  Nanoseconds time_of(const std::vector<search::ShapeTime>& shapes,
-                      const search::Trial* incumbent) const;
+  Nanoseconds time_of(const std::vector<ShapeTime>& shapes, const search::Trial* incumbent) const;
 
 private:
   bool comparable(const search::Trial* incumbent) const;

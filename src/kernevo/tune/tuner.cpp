@@ -1,6 +1,6 @@
 #include "kernevo/tune/tuner.h"
 
-#include "kernevo/tune/job_pool.h"
+#include "kernevo/base/job_pool.h"
 
 #include <algorithm>
 #include <chrono>

@@ -3,6 +3,7 @@
 #include "kernevo/base/file_cache.h"
 #include "kernevo/base/files.h"
 #include "kernevo/base/hash.h"
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/toolchain/toolchain.h"
 
 #include <algorithm>
@@ -14,27 +15,9 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kShortHash = 12;
-constexpr std::uintmax_t kLargestProgram = std::uintmax_t{1} << 30U;
 
 std::string short_hash(std::string_view text) {
   return sha256_hex(text).substr(0, kShortHash);
-}
-
-// Of the program that predicts and of the figures it predicts from.
-Result<std::string> model_fingerprint() {
-  std::string text;
-  KERNEVO_TRY(folder, share_folder());
-  std::vector<fs::path> tables;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder / "gpus", ignored))
-    tables.push_back(entry.path());
-  std::sort(tables.begin(), tables.end());
-  for (const fs::path& table : tables) {
-    KERNEVO_TRY(content, read_text_file(table));
-    text += content;
-  }
-  KERNEVO_TRY(program, read_text_file("/proc/self/exe", kLargestProgram));
-  return short_hash(text + sha256_hex(program));
 }
 
 Result<std::string> kernel_id(const Task& task, const KernelFile& kernel) {
@@ -47,15 +30,9 @@ Result<std::string> kernel_id(const Task& task, const KernelFile& kernel) {
 
 } // namespace
 
-Result<std::string> virtual_device_id(const Gpu& gpu) {
-  KERNEVO_TRY(fingerprint, model_fingerprint());
-  KERNEVO_TRY(toolchain, find_toolchain());
-  return fmt::format("virtual:{} (model {}, CUDA {})", gpu.name, fingerprint, toolchain.version);
-}
-
 Result<TuningSubject> prepare_subject(const Task& task, const KernelFile& kernel,
-                                      const std::string& gpu_name) {
-  KERNEVO_TRY(gpu, find_gpu(gpu_name.empty() ? task.target_gpu : gpu_name));
+                                      const Device& on) {
+  const Gpu& gpu = on.gpu();
   if (kernel.language != KernelLanguage::cuda)
     return fail(ErrorCode::unsupported, "Triton kernel files cannot be tuned yet",
                 Place{kernel.path}, "give a CUDA kernel file");
@@ -76,10 +53,12 @@ Result<TuningSubject> prepare_subject(const Task& task, const KernelFile& kernel
     subject.defaults = space.find(*defaults);
   subject.space = std::move(space);
   KERNEVO_TRY(kernel_text, kernel_id(task, kernel));
-  KERNEVO_TRY(device, virtual_device_id(gpu));
+  KERNEVO_TRY(device, on.fingerprint());
   subject.kernel_id = std::move(kernel_text);
   subject.device_id = std::move(device);
-  subject.gpu = std::move(gpu);
+  subject.device_name = on.identity().name;
+  subject.method = on.identity().method;
+  subject.gpu = gpu;
   for (const auto& [name, extent] : task.shapes.front().dims)
     subject.problem_size.push_back(extent);
   return subject;

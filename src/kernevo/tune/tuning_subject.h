@@ -1,6 +1,7 @@
-// A kernel of a task on a GPU, ready to be tuned: its valid configurations and its identity.
+// A kernel of a task on a device, ready to be tuned: its valid configurations and its identity.
 #pragma once
 
+#include "kernevo/device/device.h"
 #include "kernevo/model/gpu.h"
 #include "kernevo/model/task.h"
 #include "kernevo/search/kernel_tuner_cache.h"
@@ -11,6 +12,8 @@ namespace kernevo::tune {
 
 struct TuningSubject {
   Gpu gpu;
+  std::string device_name;
+  TimingMethod method = TimingMethod::modelled;
   search::SearchSpace space;
   // The values the kernel has without tuning; absent when they are not valid at every shape.
   std::optional<search::Configuration> defaults;
@@ -29,11 +32,7 @@ struct TuningSubject {
 // An input error for a kernel there is nothing to tune in, a parameter nobody uses, constraints
 // that exclude everything and launches the GPU can never make.
 Result<TuningSubject> prepare_subject(const Task& task, const KernelFile& kernel,
-                                      const std::string& gpu);
-
-// Everything a time predicted for this GPU depends on beside the kernel and the task: the tables
-// and the program that model it, and the compiler.
-Result<std::string> virtual_device_id(const Gpu& gpu);
+                                      const Device& device);
 
 // Where the log of a subject lies unless the user says; empty when there is no cache folder.
 std::filesystem::path default_log(const TuningSubject& subject);

@@ -1,6 +1,7 @@
 // task: op_name: add | shapes: [[1000]] | dtype: float32 | target_gpu: A100
 // expect: candidate_runtime_error
 // finding: instruction_budget
+// honest: plain_add.cu
 __global__ void add(const float* A, const float* B, float* C, int N) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   volatile float* p = C;

@@ -1,5 +1,6 @@
 // `kernevo compare` as a person or a script meets it.
 #include "../../support/run_program.h"
+#include "places.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ protected:
                           testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(folder_);
     task_ = write("t.yaml", "op_name: add\nshapes: [[4096]]\ndtype: float32\ntarget_gpu: A100\n");
-    if (run_program(KERNEVO_PROGRAM, {"doctor", "--json"}).exit_status != 0)
+    if (run_program(program_path(), {"doctor", "--json"}).exit_status != 0)
       GTEST_SKIP() << "the toolchain is not complete here";
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -43,7 +44,7 @@ protected:
                            std::vector<std::string> more = {}) const {
     std::vector<std::string> arguments = {"compare", task_, a, b, "--small-only"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_program(KERNEVO_PROGRAM, arguments);
+    return run_program(program_path(), arguments);
   }
 
   fs::path folder_;

@@ -1,5 +1,6 @@
 // `kernevo evolve` and then `kernevo extract` through the real program.
 #include "../../support/run_program.h"
+#include "places.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ protected:
   }
   static std::string task() { return (folder() / "task.yaml").string(); }
   static SubprocessResult program(std::vector<std::string> arguments) {
-    return run_program(KERNEVO_PROGRAM, arguments, {{"KERNEVO_RUNS", folder().string()}});
+    return run_program(program_path(), arguments, {{"KERNEVO_RUNS", folder().string()}});
   }
   static SubprocessResult extract(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "extract");

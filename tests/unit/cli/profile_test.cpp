@@ -2,6 +2,7 @@
 #include "../../support/run_program.h"
 
 #include "kernevo/model/bottleneck.h"
+#include "places.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -9,11 +10,11 @@
 namespace kernevo {
 namespace {
 
-const std::string kExamples = std::string(KERNEVO_SOURCE_DIR) + "/examples/";
+const std::string kExamples = source_folder() + "/examples/";
 
 SubprocessResult profile(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "profile");
-  return run_program(KERNEVO_PROGRAM, arguments);
+  return run_program(program_path(), arguments);
 }
 
 bool no_toolkit(const SubprocessResult& run) {

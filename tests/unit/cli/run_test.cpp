@@ -1,5 +1,6 @@
 // `kernevo run` through the real program.
 #include "../../support/run_program.h"
+#include "places.h"
 
 #include <filesystem>
 #include <fstream>
@@ -52,7 +53,7 @@ protected:
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   SubprocessResult run(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {"run", path("scale.ptx")});
-    return run_program(KERNEVO_PROGRAM, arguments, {});
+    return run_program(program_path(), arguments, {});
   }
   SubprocessResult scale(const std::string& threads, const std::string& out) const {
     return run({"--block", threads, "--arg", "in:f32:" + path("in.bin"), "--arg", out, "--arg",

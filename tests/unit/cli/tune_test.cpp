@@ -1,5 +1,6 @@
 // `kernevo tune` through the real program.
 #include "../../support/run_program.h"
+#include "places.h"
 
 #include <algorithm>
 #include <csignal>
@@ -63,7 +64,7 @@ protected:
   static SubprocessResult tune(std::vector<std::string> arguments,
                                const std::map<std::string, std::string>& settings = {}) {
     arguments.insert(arguments.begin(), "tune");
-    return run_program(KERNEVO_PROGRAM, arguments, settings);
+    return run_program(program_path(), arguments, settings);
   }
   // The usual files, a log in the folder, and what is given.
   SubprocessResult tune_here(std::vector<std::string> arguments) const {
@@ -157,8 +158,8 @@ TEST_F(TuneCommand, AnInterruptionEndsWithASummaryAndResumes) {
     const std::string out = path("out.txt");
     if (std::freopen(out.c_str(), "w", stdout) == nullptr)
       _exit(127);
-    execl(KERNEVO_PROGRAM, "kernevo", "tune", task_.c_str(), kernel_.c_str(), "--log", log_.c_str(),
-          "--jobs", "1", "--ahead", "1", nullptr);
+    execl(program_path().c_str(), "kernevo", "tune", task_.c_str(), kernel_.c_str(), "--log",
+          log_.c_str(), "--jobs", "1", "--ahead", "1", nullptr);
     _exit(127);
   }
   // Once two are known there are ten to go.
@@ -207,8 +208,8 @@ TEST_F(TuneCommand, CachesGoOutAndComeBack) {
 }
 
 TEST_F(TuneCommand, ReplaysARecordedSpace) {
-  const auto run = tune({"--replay", KERNEVO_SOURCE_DIR "/tests/unit/search/made_up.tsv.gz",
-                         "--strategy", "random", "--seeds", "3", "--evaluations", "60"});
+  const auto run = tune({"--replay", test_folder("unit/search") + "/made_up.tsv.gz", "--strategy",
+                         "random", "--seeds", "3", "--evaluations", "60"});
   EXPECT_EQ(run.exit_status, 0) << run.error_output;
   for (const char* word : {"2520 configurations", "random, 3 seeds", "  25 ", "  60 "})
     EXPECT_NE(run.output.find(word), std::string::npos) << word << "\n" << run.output;

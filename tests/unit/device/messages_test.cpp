@@ -44,21 +44,24 @@ TEST(MessagesTest, machine_code_comes_back_with_an_answer) {
   EXPECT_TRUE(code.empty());
 }
 
-TEST(MessagesTest, the_compiler_to_load_is_named_when_a_worker_opens) {
-  const auto open = decode_open(encode(OpenMessage{"A100", 1024, "/lib/libkernevo_jit.so"}));
+TEST(MessagesTest, a_worker_is_told_its_gpu_and_its_limits_when_it_opens) {
+  const auto open = decode_open(encode(OpenMessage{"A100", 1024, 4096}));
   ASSERT_TRUE(open);
-  EXPECT_EQ(open->compiler, "/lib/libkernevo_jit.so");
+  EXPECT_EQ(open->gpu, "A100");
+  EXPECT_EQ(open->memory_bytes, 1024U);
+  EXPECT_EQ(open->arena_bytes, 4096U);
 }
 
 TEST(MessagesTest, what_to_profile_goes_out_and_the_counts_come_back) {
   RunMessage sent;
-  sent.request.profile = {{{3, 4, 99}, 4096}, {{}, 0}};
+  sent.request.instruments.profile = {{{3, 4, 99}, 4096}, {{}, 0}};
   const auto received = decode_run(encode(sent));
   ASSERT_TRUE(received) << received.error().message;
-  ASSERT_EQ(received->request.profile.size(), 2U);
-  EXPECT_EQ(received->request.profile[0].blocks, (std::vector<std::uint64_t>{3, 4, 99}));
-  EXPECT_EQ(received->request.profile[0].l1_bytes, 4096U);
-  EXPECT_TRUE(received->request.profile[1].blocks.empty());
+  ASSERT_EQ(received->request.instruments.profile.size(), 2U);
+  EXPECT_EQ(received->request.instruments.profile[0].blocks,
+            (std::vector<std::uint64_t>{3, 4, 99}));
+  EXPECT_EQ(received->request.instruments.profile[0].l1_bytes, 4096U);
+  EXPECT_TRUE(received->request.instruments.profile[1].blocks.empty());
 
   RunOutcome outcome;
   LaunchCounts counts;

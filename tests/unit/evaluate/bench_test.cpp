@@ -2,8 +2,10 @@
 #include "kernevo/evaluate/bench.h"
 
 #include "kernevo/base/worker_process.h"
+#include "kernevo/device/open_device.h"
 #include "kernevo/task/load_task.h"
 #include "kernevo/toolchain/toolchain.h"
+#include "places.h"
 
 #include <gtest/gtest.h>
 
@@ -22,16 +24,17 @@ std::string add_kernel(const std::string& body, const std::string& directives = 
 
 class BenchKernel : public testing::Test {
 protected:
-  static void SetUpTestSuite() { set_worker_program(KERNEVO_PROGRAM); }
+  static void SetUpTestSuite() { set_worker_program(program_path()); }
   void SetUp() override {
     if (const auto toolchain = find_toolchain(); !toolchain)
       GTEST_SKIP() << toolchain.error().message;
   }
   static Result<BenchResult> bench(const std::string& task_text, const std::string& source,
-                                   const BenchOptions& options = {}) {
+                                   const BenchOptions& options = {}, const std::string& gpu = "") {
     KERNEVO_TRY(task, parse_task(task_text, "task.yaml"));
     KERNEVO_TRY(kernel, parse_kernel_file(source, "kernel.cu"));
-    return bench_kernel(task.task, kernel, options);
+    KERNEVO_TRY(device, open_device(DeviceChoice{.gpu = gpu}, task.task.target_gpu));
+    return bench_kernel(*device, task.task, kernel, options);
   }
 };
 
@@ -119,9 +122,7 @@ TEST_F(BenchKernel, FaultsHaveNoTime) {
 
 TEST_F(BenchKernel, UnknownGpuAndCaseAreErrors) {
   const std::string source = add_kernel("if (i < N) C[i] = A[i] + B[i];");
-  BenchOptions options;
-  options.gpu = "A1000";
-  const auto unknown = bench(kAddTask, source, options);
+  const auto unknown = bench(kAddTask, source, {}, "A1000");
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().message.find("A1000"), std::string::npos);
   BenchOptions none;

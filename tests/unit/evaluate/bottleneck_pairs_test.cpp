@@ -1,12 +1,14 @@
 // examples/bottlenecks: each rule on the kernel made for it, and on the same kernel with the rule's
 // direction applied. Both must be right; the rule must fire on the first and not on the second, and
 // the second must be predicted faster.
+#include "kernevo/device/open_device.h"
 #include "kernevo/evaluate/check.h"
 #include "kernevo/evaluate/explain_bench.h"
 
 #include "kernevo/base/worker_process.h"
 #include "kernevo/task/load_task.h"
 #include "kernevo/toolchain/toolchain.h"
+#include "places.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -27,12 +29,12 @@ struct Profiled {
 
 class BottleneckPair : public testing::TestWithParam<int> {
 protected:
-  static void SetUpTestSuite() { set_worker_program(KERNEVO_PROGRAM); }
+  static void SetUpTestSuite() { set_worker_program(program_path()); }
   void SetUp() override {
     if (const auto toolchain = find_toolchain(); !toolchain)
       GTEST_SKIP() << toolchain.error().message;
     tag_ = static_cast<BottleneckTag>(GetParam());
-    folder_ = std::filesystem::path(KERNEVO_SOURCE_DIR) / "examples" / "bottlenecks" /
+    folder_ = std::filesystem::path(source_folder()) / "examples" / "bottlenecks" /
               std::string(name_of(tag_));
   }
 
@@ -41,12 +43,14 @@ protected:
     ASSERT_TRUE(task) << format_error(task.error());
     const auto kernel = load_kernel_file((folder_ / file).string());
     ASSERT_TRUE(kernel) << format_error(kernel.error());
+    const auto device = open_device(DeviceChoice{}, task->task.target_gpu);
+    ASSERT_TRUE(device) << format_error(device.error());
     CheckOptions check;
     check.small_only = true;
-    const auto checked = check_kernel(task->task, *kernel, check);
+    const auto checked = check_kernel(**device, task->task, *kernel, check);
     ASSERT_TRUE(checked) << format_error(checked.error());
     ASSERT_TRUE(checked->verdict.correct) << file << ": " << checked->verdict.summary;
-    const auto bench = bench_kernel(task->task, *kernel, {});
+    const auto bench = bench_kernel(**device, task->task, *kernel, {});
     ASSERT_TRUE(bench) << format_error(bench.error());
     ASSERT_FALSE(bench->fault) << file << ": " << bench->summary;
     const auto rules = load_rules();

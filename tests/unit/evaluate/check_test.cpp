@@ -2,8 +2,10 @@
 #include "kernevo/evaluate/check.h"
 
 #include "kernevo/base/worker_process.h"
+#include "kernevo/device/open_device.h"
 #include "kernevo/task/load_task.h"
 #include "kernevo/toolchain/toolchain.h"
+#include "places.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -16,7 +18,7 @@ constexpr const char* kAddTask =
 
 class Check : public testing::Test {
 protected:
-  static void SetUpTestSuite() { set_worker_program(KERNEVO_PROGRAM); }
+  static void SetUpTestSuite() { set_worker_program(program_path()); }
   void SetUp() override {
     if (const auto toolchain = find_toolchain(); !toolchain)
       GTEST_SKIP() << toolchain.error().message;
@@ -27,7 +29,8 @@ protected:
     KERNEVO_TRY(task, parse_task(task_text, "task.yaml"));
     KERNEVO_TRY(kernel, parse_kernel_file(source, "kernel.cu"));
     options.seed = options.seed != 0 ? options.seed : 11;
-    return check_kernel(task.task, kernel, options);
+    KERNEVO_TRY(device, open_device(DeviceChoice{}, task.task.target_gpu));
+    return check_kernel(*device, task.task, kernel, options);
   }
 
   static void expect_fault(const std::string& task, const std::string& source, FaultKind kind,

@@ -1,9 +1,11 @@
 #include "kernevo/evaluate/compare.h"
 
 #include "kernevo/base/worker_process.h"
+#include "kernevo/device/open_device.h"
 #include "kernevo/evaluate/objective_time.h"
 #include "kernevo/task/load_task.h"
 #include "kernevo/toolchain/toolchain.h"
+#include "places.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -79,7 +81,7 @@ TEST(CaseCounters, AddTotalsOfLaunchesAndWeighRatios) {
 
 class Compare : public testing::Test {
 protected:
-  static void SetUpTestSuite() { set_worker_program(KERNEVO_PROGRAM); }
+  static void SetUpTestSuite() { set_worker_program(program_path()); }
   void SetUp() override {
     if (const auto toolchain = find_toolchain(); !toolchain)
       GTEST_SKIP() << toolchain.error().message;
@@ -94,7 +96,8 @@ protected:
     CompareOptions options;
     options.small_only = true;
     options.bench.blocks = 4;
-    return compare_kernels(task.task, {&kernel_a, {}}, {&kernel_b, {}}, options);
+    KERNEVO_TRY(device, open_device(DeviceChoice{}, task.task.target_gpu));
+    return compare_kernels(*device, task.task, {&kernel_a, {}}, {&kernel_b, {}}, options);
   }
 };
 

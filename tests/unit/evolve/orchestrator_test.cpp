@@ -4,7 +4,9 @@
 #include "kernevo/base/hash.h"
 #include "kernevo/base/worker_process.h"
 #include "kernevo/evolve/replay.h"
+#include "kernevo/store/open_journal.h"
 #include "kernevo/toolchain/toolchain.h"
+#include "places.h"
 #include "scripted_proposer.h"
 
 #include <filesystem>
@@ -51,7 +53,7 @@ Script good_script() {
 
 class OrchestratorTest : public testing::Test {
 protected:
-  static void SetUpTestSuite() { set_worker_program(KERNEVO_PROGRAM); }
+  static void SetUpTestSuite() { set_worker_program(program_path()); }
   void SetUp() override {
     if (const auto toolchain = find_toolchain(); !toolchain)
       GTEST_SKIP() << toolchain.error().message;
@@ -63,7 +65,7 @@ protected:
     const std::string task = (folder_ / "task.yaml").string();
     std::ofstream(task) << "op_name: add\nshapes: [[16384]]\ndtype: float32\ntarget_gpu: A100\n"
                            "reference_kernel: reference.cu\n";
-    auto context = make_run_context(task, "");
+    auto context = make_run_context(task, DeviceChoice{});
     ASSERT_TRUE(context) << format_error(context.error());
     context_ = std::move(*context);
     settings_.proposers = {"scripted"};
@@ -110,7 +112,7 @@ protected:
   }
 
   Ended run(const std::string& name, const Script& script, unsigned jobs = 2) {
-    auto journal = store::Journal::create(folder_ / name);
+    auto journal = store::create_journal(folder_ / name);
     EXPECT_TRUE(journal);
     Panel people = panel(script, **journal);
     OrchestratorOptions options;
@@ -119,7 +121,7 @@ protected:
   }
 
   // Remembers nothing, and counts what was found out how often.
-  class Counter : public Memo {
+  class Counter : public store::Memo {
   public:
     Result<std::optional<std::string>> recall(const std::string&) override { return std::nullopt; }
     Result<void> remember(const std::string& key, std::string_view) override {
@@ -139,8 +141,8 @@ protected:
 
   // Stopped by the user after so many looks, and resumed, until it ends.
   Ended run_in_pieces(const std::string& name, const Script& script, int looks, int& pieces,
-                      Memo& counter) {
-    auto created = store::Journal::create(folder_ / name);
+                      store::Memo& counter) {
+    auto created = store::create_journal(folder_ / name);
     EXPECT_TRUE(created);
     std::unique_ptr<store::Journal> journal = std::move(*created);
     for (pieces = 1; pieces < 200; ++pieces) {
@@ -160,7 +162,7 @@ protected:
         return look(std::move(state), *journal);
       // As another process would see it.
       journal.reset();
-      journal = std::move(*store::Journal::open(folder_ / name, store::Journal::Access::write));
+      journal = std::move(*store::open_journal(folder_ / name, store::Journal::Access::write));
     }
     ADD_FAILURE() << "does not end";
     return look(fold_journal(*journal), *journal);
@@ -187,7 +189,7 @@ TEST_F(OrchestratorTest, AFasterKernelIsFoundAndEveryOutcomeTold) {
     EXPECT_EQ(e.objective.has_value(), is_right(e.outcome)) << name_of(e.outcome);
   }
   // And its decisions follow from the journal.
-  auto journal = store::Journal::open(folder_ / "a", store::Journal::Access::read);
+  auto journal = store::open_journal(folder_ / "a", store::Journal::Access::read);
   ASSERT_TRUE(journal);
   Panel people = panel(good_script(), **journal);
   const auto replayed = replay_run(**journal, people);
@@ -347,7 +349,7 @@ TEST_F(OrchestratorTest, ALaunchTheGpuCannotMakeIsTheCandidatesLoss) {
 TEST_F(OrchestratorTest, AFinishedRunIsNotResumed) {
   const Script script = good_script();
   const Ended ended = run("a", script);
-  auto journal = *store::Journal::open(folder_ / "a", store::Journal::Access::write);
+  auto journal = *store::open_journal(folder_ / "a", store::Journal::Access::write);
   const std::int64_t before = journal->events();
   Panel people = panel(script, *journal);
   const auto again = resume_run(context_, *journal, people, {});
@@ -358,7 +360,7 @@ TEST_F(OrchestratorTest, AFinishedRunIsNotResumed) {
 
 TEST_F(OrchestratorTest, ASnapshotThatCannotBeReadIsDoneWithout) {
   const Ended ended = run("a", good_script());
-  auto journal = *store::Journal::open(folder_ / "a", store::Journal::Access::write);
+  auto journal = *store::open_journal(folder_ / "a", store::Journal::Access::write);
   ASSERT_TRUE(journal->put_snapshot({journal->events(), "{\"from\": \"another version\"}"}));
   const auto state = fold_journal(*journal);
   ASSERT_TRUE(state) << format_error(state.error());

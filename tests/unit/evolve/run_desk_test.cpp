@@ -8,7 +8,7 @@
 namespace kernevo::evolve {
 namespace {
 
-class NoMemory : public Memo {
+class NoMemory : public store::Memo {
 public:
   Result<std::optional<std::string>> recall(const std::string&) override { return std::nullopt; }
   Result<void> remember(const std::string&, std::string_view) override { return {}; }

@@ -1,6 +1,7 @@
 // A journal of twenty thousand events; build/bench_evolve does a million.
 #include "../../support/synthetic_run.h"
 #include "kernevo/evolve/orchestrator.h"
+#include "kernevo/store/open_journal.h"
 
 #include <ctime>
 #include <filesystem>
@@ -26,7 +27,7 @@ TEST(Scale, ALongRunStaysFastAndItsStateSmall) {
       fmt::format("kernevo-scale-{}", getpid());
   std::filesystem::remove_all(folder);
   {
-    auto journal = *store::Journal::create(folder);
+    auto journal = *store::create_journal(folder);
     SyntheticRun run(*journal, 3);
     ASSERT_TRUE(run.begin());
     const double before = processor_seconds();
@@ -39,7 +40,7 @@ TEST(Scale, ALongRunStaysFastAndItsStateSmall) {
     EXPECT_LT(to_json(run.state()).size(), 2'000'000U);
   }
   const double before = processor_seconds();
-  auto journal = *store::Journal::open(folder, store::Journal::Access::read);
+  auto journal = *store::open_journal(folder, store::Journal::Access::read);
   const auto state = fold_journal(*journal);
   ASSERT_TRUE(state);
   EXPECT_LT(processor_seconds() - before, 2) << "the snapshot spares the events";

@@ -80,6 +80,38 @@ TEST(Stops, NearTheRooflineIsEnough) {
   EXPECT_EQ(stop_of(run), StopReason::roofline);
 }
 
+TEST(Stops, WhatTheBaselineMeetsIsSaidAndIsNoWantOfImprovement) {
+  RunSettings settings;
+  settings.target_ns = 1000;
+  MadeUpRun target(settings);
+  target.baseline(1000);
+  auto stop = find_stop(target.state);
+  ASSERT_TRUE(stop);
+  EXPECT_EQ(stop->reason, StopReason::target);
+  EXPECT_NE(stop->text.find("baseline"), std::string::npos) << stop->text;
+  EXPECT_FALSE(met_by_baseline(target.state)) << "the run is not over yet";
+  target.apply(*stop);
+  EXPECT_TRUE(met_by_baseline(target.state));
+
+  settings.target_ns = 900;
+  MadeUpRun reached(settings);
+  reached.baseline(1000);
+  reached.step(0, "a", StepOutcome::improved, 900);
+  stop = find_stop(reached.state);
+  ASSERT_TRUE(stop);
+  EXPECT_EQ(stop->text.find("baseline"), std::string::npos) << stop->text;
+  reached.apply(*stop);
+  EXPECT_FALSE(met_by_baseline(reached.state)) << "the run did it";
+
+  settings = {};
+  settings.budget.rounds = 1;
+  MadeUpRun spent(settings);
+  spent.baseline(1000);
+  spent.step(0, "a", StepOutcome::wrong);
+  spent.apply(*find_stop(spent.state));
+  EXPECT_FALSE(met_by_baseline(spent.state)) << "a budget is no goal";
+}
+
 TEST(Stops, ThreeTroublesInARowStopTheRunAndOneSuccessBreaksTheRow) {
   MadeUpRun run;
   run.baseline();

@@ -2,6 +2,7 @@
 #include "kernevo/base/files.h"
 #include "kernevo/explain/metrics.h"
 #include "kernevo/explain/rules.h"
+#include "places.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -38,7 +39,7 @@ std::string metrics_table() {
 
 void expect_in_page(const std::string& table) {
   const auto page =
-      read_text_file(std::filesystem::path(KERNEVO_SOURCE_DIR) / "docs" / "profiling.md");
+      read_text_file(std::filesystem::path(source_folder()) / "docs" / "profiling.md");
   ASSERT_TRUE(page);
   EXPECT_NE(page->find(table), std::string::npos)
       << "docs/profiling.md should contain exactly this table:\n"
@@ -55,7 +56,7 @@ TEST(Documentation, lists_every_metric_as_it_is) {
 TEST(Documentation, every_tag_has_its_pair_of_examples) {
   for (int i = 0; i < kBottleneckTags; ++i)
     for (const char* file : {"task.yaml", "before.cu", "after.cu"})
-      EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(KERNEVO_SOURCE_DIR) / "examples" /
+      EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(source_folder()) / "examples" /
                                           "bottlenecks" / name_of(static_cast<BottleneckTag>(i)) /
                                           file))
           << name_of(static_cast<BottleneckTag>(i)) << "/" << file;

@@ -1,4 +1,5 @@
 #include "kernevo/explain/measure_launch.h"
+#include "kernevo/hardware/gpu_table.h"
 
 #include <gtest/gtest.h>
 

@@ -75,7 +75,7 @@ TEST(Extraction, RefusesWhatIsNoKernel) {
   const Step twin = run.propose(kReference, StepOutcome::duplicate, 0);
   const Step open = run.begin_step();
   EXPECT_THAT(refusal(run, wrong),
-              HasSubstr("step 1 is no right kernel (wrong: element 3 is off)"));
+              HasSubstr("step 1 is not a correct kernel (wrong: element 3 is off)"));
   EXPECT_THAT(refusal(run, nothing), HasSubstr("step 2 proposed nothing"));
   EXPECT_THAT(refusal(run, twin),
               HasSubstr("same kernel as step 0; extract that one: --iteration 0"));

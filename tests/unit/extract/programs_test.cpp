@@ -4,6 +4,7 @@
 #include "kernevo/extract/forms.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/toolchain/toolchain.h"
+#include "places.h"
 #include "recorded_run.h"
 
 #include <cstdlib>
@@ -24,7 +25,7 @@ std::string task(const std::string& operation, const std::string& shapes,
 }
 
 std::string example(const std::string& name) {
-  return *read_text_file(fs::path(KERNEVO_SOURCE_DIR) / "examples" / name);
+  return *read_text_file(fs::path(source_folder()) / "examples" / name);
 }
 
 class Programs : public testing::Test {
@@ -33,7 +34,7 @@ protected:
     const auto toolchain = find_toolchain();
     if (!toolchain || toolchain->nvcc.empty())
       GTEST_SKIP() << "no nvcc here to compile programs with";
-    if (std::string_view(KERNEVO_CUDART).empty())
+    if (cudart_path().empty())
       GTEST_SKIP() << "the CUDA runtime for the virtual GPU is not built here";
     cuda_ = toolchain->root.string();
     folder_ = fs::temp_directory_path() /
@@ -68,12 +69,13 @@ protected:
     request.time_limit_seconds = 240;
     const char* path = std::getenv("PATH");
     request.environment = {
-        fmt::format("PATH={}/bench/coverage:{}", KERNEVO_SOURCE_DIR, path != nullptr ? path : ""),
+        fmt::format("PATH={}/bench/coverage:{}", source_folder(), path != nullptr ? path : ""),
         "KERNEVO_CUDA=" + cuda_,
-        std::string("KERNEVO_CUDART=") + KERNEVO_CUDART,
+        "KERNEVO_CUDART=" + cudart_path(),
         "STUB_SOURCE=" + (folder_ / "extension.cu").string(),
         "PYTHONDONTWRITEBYTECODE=1",
-        fmt::format("PYTHONPATH={}/torch_stub/python:{}", KERNEVO_TEST_DATA, folder_.string())};
+        fmt::format("PYTHONPATH={}/torch_stub/python:{}", test_folder("unit/extract"),
+                    folder_.string())};
     const auto result = run_subprocess(request);
     EXPECT_TRUE(result) << (result ? "" : format_error(result.error()));
     return result ? *result : SubprocessResult{};
@@ -115,7 +117,7 @@ protected:
                          declaration + cuda + program);
     const auto built = shell(fmt::format("nvcc -std=c++17 --expt-relaxed-constexpr -I{}/torch_stub "
                                          "main.cu -o main",
-                                         KERNEVO_TEST_DATA));
+                                         test_folder("unit/extract")));
     EXPECT_EQ(built.exit_status, 0) << built.output << built.error_output << module;
     const auto ran = shell("./main");
     EXPECT_EQ(ran.exit_status, 0) << ran.output << ran.error_output << module;
@@ -287,7 +289,8 @@ TEST_F(Programs, ModuleComputesSoftmax) {
   write("main.cu", "#include <torch/types.h>\n#include <vector>\n#include <cmath>\n#include "
                    "<cstdio>\n" +
                        *read_text_file(folder_ / "extension.cu") + refusing);
-  ASSERT_EQ(shell(fmt::format("nvcc -std=c++17 -I{}/torch_stub main.cu -o main", KERNEVO_TEST_DATA))
+  ASSERT_EQ(shell(fmt::format("nvcc -std=c++17 -I{}/torch_stub main.cu -o main",
+                              test_folder("unit/extract")))
                 .exit_status,
             0);
   const auto refused = shell("./main");

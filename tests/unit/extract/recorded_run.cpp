@@ -3,20 +3,13 @@
 #include "kernevo/base/hash.h"
 #include "kernevo/task/load_task.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 namespace kernevo {
 
-namespace fs = std::filesystem;
-
 RecordedRun::RecordedRun(std::string task_text, const std::string& reference,
                          const std::map<std::string, std::int64_t>& parameters) {
-  static int count = 0;
-  folder_ = fs::temp_directory_path() / fmt::format("kernevo-extract-{}-{}", getpid(), ++count);
-  fs::remove_all(folder_);
-  auto journal = store::Journal::create(folder_);
+  auto journal = store_.create("recorded");
   EXPECT_TRUE(journal) << (journal ? "" : format_error(journal.error()));
   journal_ = std::move(*journal);
   const auto loaded = parse_task(task_text, "task.yaml", &reference);
@@ -37,11 +30,6 @@ RecordedRun::RecordedRun(std::string task_text, const std::string& reference,
   direct(SearchMode::baseline, std::nullopt);
   add(Candidate{0, sha256_hex(reference), {}, "reference", "The reference.", {}, {}}, {reference});
   evaluate(0, StepOutcome::baseline, 100, parameters);
-}
-
-RecordedRun::~RecordedRun() {
-  journal_.reset();
-  fs::remove_all(folder_);
 }
 
 void RecordedRun::add(const RunEvent& event, const store::Blobs& blobs) {

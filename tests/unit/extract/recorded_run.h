@@ -1,9 +1,8 @@
 // A run written down by hand, for tests that read it back.
 #pragma once
 
-#include "kernevo/store/journal.h"
+#include "../../support/memory_store.h"
 
-#include <filesystem>
 #include <map>
 #include <string>
 
@@ -14,9 +13,6 @@ public:
   // Begins with the task and its reference, timed.
   RecordedRun(std::string task_text, const std::string& reference,
               const std::map<std::string, std::int64_t>& parameters = {});
-  ~RecordedRun();
-  RecordedRun(const RecordedRun&) = delete;
-  RecordedRun& operator=(const RecordedRun&) = delete;
 
   // A step that proposes this source and comes to that; returns its number. The time of what is
   // right is `microseconds` at every shape.
@@ -30,7 +26,6 @@ public:
   Step begin_step(); // without an end
 
   store::Journal& journal() { return *journal_; }
-  const std::filesystem::path& folder() const { return folder_; }
 
 private:
   void add(const RunEvent& event, const store::Blobs& blobs = {});
@@ -38,7 +33,7 @@ private:
   void evaluate(Step candidate, StepOutcome outcome, double microseconds,
                 const std::map<std::string, std::int64_t>& parameters);
 
-  std::filesystem::path folder_;
+  store::MemoryStore store_;
   std::unique_ptr<store::Journal> journal_;
   std::vector<std::string> shapes_;
   Step step_ = 0;

@@ -1,7 +1,7 @@
 // The compiler as the tiers use it: what it answers, what it keeps, what it refuses.
 #include "kernevo/jit/compiler.h"
-#include "kernevo/vgpu/machine.h"
-#include "kernevo/vgpu/object_store.h"
+#include "kernevo/vgpu/execute/machine.h"
+#include "kernevo/vgpu/tier/object_store.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -5,7 +5,7 @@
 #include "../vgpu/harness.h"
 #include "kernevo/jit/runtime/lane_types.h"
 #include "kernevo/ptx/parse.h"
-#include "kernevo/vgpu/machine.h"
+#include "kernevo/vgpu/execute/machine.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // A server with a shell script for a program, and what it has said so far.
 #pragma once
 
+#include "kernevo/base/temporary_folder.h"
 #include "kernevo/mcp/server.h"
-#include "kernevo/toolchain/temporary_folder.h"
 
 #include <condition_variable>
 #include <mutex>

@@ -1,5 +1,6 @@
 // The real program as a server, on pipes.
 #include "../../support/run_program.h"
+#include "places.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 SubprocessResult serve(const std::string& input, const std::vector<std::string>& more = {}) {
   SubprocessRequest request;
-  request.arguments = {KERNEVO_PROGRAM, "mcp"};
+  request.arguments = {program_path(), "mcp"};
   request.arguments.insert(request.arguments.end(), more.begin(), more.end());
   request.input = input;
   request.time_limit_seconds = 120;
@@ -46,8 +47,8 @@ TEST(McpProgram, answers_what_was_asked_before_the_end_of_its_input) {
                   {"id", 2},
                   {"method", "tools/call"},
                   {"params", {{"name", "check"}, {"arguments", {{"source", "__global__"}}}}}};
-  const auto run = serve(call.dump() + "\n", {"--task", std::string(KERNEVO_SOURCE_DIR) +
-                                                            "/examples/softmax/task.yaml"});
+  const auto run =
+      serve(call.dump() + "\n", {"--task", source_folder() + "/examples/softmax/task.yaml"});
   EXPECT_EQ(run.exit_status, 0);
   const auto messages = messages_of(run.output);
   ASSERT_EQ(messages.size(), 1U) << run.error_output;

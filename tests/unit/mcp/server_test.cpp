@@ -1,4 +1,5 @@
 #include "conversation.h"
+#include "places.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -134,7 +135,7 @@ TEST(Server, gives_its_pages) {
 
 TEST(Server, gives_a_task_by_its_path) {
   Conversation talk;
-  const std::string path = std::string(KERNEVO_SOURCE_DIR) + "/examples/softmax/task.yaml";
+  const std::string path = source_folder() + "/examples/softmax/task.yaml";
   const Json read = talk.ask("resources/read", {{"uri", "kernevo://task/" + path}});
   ASSERT_TRUE(read.contains("result")) << read.dump();
   EXPECT_THAT(read["result"]["contents"][0]["text"].get<std::string>(),

@@ -1,3 +1,4 @@
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/model/occupancy.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/predict/l1_share.h"
 
 #include <gtest/gtest.h>

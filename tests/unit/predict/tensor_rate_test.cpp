@@ -1,3 +1,4 @@
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/predict/tensor_rate.h"
 
 #include "kernevo/sass/parse_instruction.h"

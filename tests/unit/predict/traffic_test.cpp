@@ -1,3 +1,4 @@
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/predict/traffic.h"
 
 #include "kernevo/predict/calibration.h"

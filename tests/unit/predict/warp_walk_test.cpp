@@ -1,3 +1,4 @@
+#include "kernevo/hardware/architecture_table.h"
 #include "kernevo/predict/warp_walk.h"
 
 #include "kernevo/sass/parse_instruction.h"

@@ -20,9 +20,10 @@ using testing::HasSubstr;
 
 const std::string kKernel = "__global__ void k(float* x) { x[threadIdx.x] = 1.0f; }\n";
 
-class FakeDesk : public Desk {
+class FakeDesk : public Desk, public store::Memo {
 public:
   bool cancelled() const override { return stop && stop(); }
+  store::Memo& memo() override { return *this; }
   Result<std::optional<std::string>> recall(const std::string& key) override {
     const auto found = memory.find(key);
     return found == memory.end() ? std::nullopt : std::optional(found->second);

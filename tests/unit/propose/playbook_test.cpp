@@ -1,3 +1,4 @@
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/propose/playbook.h"
 
 #include "kernevo/base/hash.h"

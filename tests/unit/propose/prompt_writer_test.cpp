@@ -1,11 +1,14 @@
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/propose/prompt_writer.h"
 
 #include "kernevo/base/worker_process.h"
+#include "kernevo/device/open_device.h"
 #include "kernevo/evaluate/check.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/propose/directions.h"
 #include "kernevo/propose/read_reply.h"
 #include "kernevo/task/load_task.h"
+#include "places.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -313,7 +316,7 @@ TEST(PromptWriter, KeepsPromptsSmall) {
 
 // Whoever follows the example must get through.
 TEST(PromptWriter, ShowsAKernelThatIsRight) {
-  set_worker_program(KERNEVO_PROGRAM);
+  set_worker_program(program_path());
   const std::string guide = writer_of().guide();
   const auto reply = read_kernel_reply(guide);
   ASSERT_TRUE(reply) << format_error(reply.error());
@@ -340,7 +343,8 @@ reference_kernel: |
     y[blockIdx.x] = sum;
   }
 )");
-  const auto checked = check_kernel(task, *kernel, {});
+  const auto checked =
+      check_kernel(**open_device(DeviceChoice{}, task.target_gpu), task, *kernel, {});
   ASSERT_TRUE(checked) << format_error(checked.error());
   EXPECT_TRUE(checked->verdict.correct) << checked->verdict.summary;
 }

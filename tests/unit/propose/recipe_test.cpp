@@ -1,11 +1,14 @@
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/propose/recipe.h"
 
 #include "kernevo/base/worker_process.h"
+#include "kernevo/device/open_device.h"
 #include "kernevo/evaluate/check.h"
 #include "kernevo/propose/directions.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/task/load_task.h"
 #include "kernevo/toolchain/toolchain.h"
+#include "places.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -123,7 +126,7 @@ TEST(Recipes, AllAreKernelFilesForEveryOperationAndTypeTheyName) {
 
 class RecipeKernels : public testing::TestWithParam<int> {
 protected:
-  static void SetUpTestSuite() { set_worker_program(KERNEVO_PROGRAM); }
+  static void SetUpTestSuite() { set_worker_program(program_path()); }
 };
 
 constexpr int kParts = 8; // so that the cores share them
@@ -154,7 +157,8 @@ TEST_P(RecipeKernels, AreRightOnSmallShapes) {
       CheckOptions options;
       options.small_only = true;
       options.seed = 7;
-      const auto checked = check_kernel(task->task, *kernel, options);
+      const auto checked = check_kernel(**open_device(DeviceChoice{}, task->task.target_gpu),
+                                        task->task, *kernel, options);
       ASSERT_TRUE(checked) << format_error(checked.error());
       EXPECT_TRUE(checked->verdict.correct) << checked->verdict.summary;
       break;

@@ -1,6 +1,7 @@
 #include "ptx_test_support.h"
 
 #include "kernevo/ptx/parse.h"
+#include "places.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
@@ -40,7 +41,7 @@ std::string error_of(const std::string& text) {
 }
 
 std::string read_data(const std::string& name) {
-  std::ifstream file(std::string(KERNEVO_TEST_DATA) + "/data/" + name);
+  std::ifstream file(test_folder("unit/ptx") + "/data/" + name);
   EXPECT_TRUE(file.good()) << name;
   std::stringstream text;
   text << file.rdbuf();

@@ -1,5 +1,6 @@
 #include "../../support/run_program.h"
 #include "kernevo/base/files.h"
+#include "places.h"
 #include "sample_run.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ using testing::HasSubstr;
 TEST(ReportCommand, WritesAPageBesideTheJournal) {
   SampleRun run("command");
   run.candidate(0, StepOutcome::improved, 50.0);
-  const auto done = run_program(KERNEVO_PROGRAM, {"report", run.folder().string()});
+  const auto done = run_program(program_path(), {"report", run.folder().string()});
   EXPECT_EQ(done.exit_status, 0) << done.error_output;
   const auto page = read_text_file(run.folder() / "report.html");
   ASSERT_TRUE(page);
@@ -25,7 +26,7 @@ TEST(ReportCommand, WritesEventFiles) {
   SampleRun run("command_events");
   const auto folder = run.folder() / "tb";
   const auto done = run_program(
-      KERNEVO_PROGRAM, {"report", run.folder().string(), "--tensorboard", folder.string()});
+      program_path(), {"report", run.folder().string(), "--tensorboard", folder.string()});
   EXPECT_EQ(done.exit_status, 0) << done.error_output;
   EXPECT_THAT(done.output, HasSubstr("events.out.tfevents."));
   EXPECT_FALSE(std::filesystem::exists(run.folder() / "report.html")); // not asked for
@@ -34,7 +35,7 @@ TEST(ReportCommand, WritesEventFiles) {
 TEST(ReportCommand, TroubleIsOneLine) {
   SampleRun run("command_trouble");
   const auto check = [](const std::vector<std::string>& arguments, int code, const char* message) {
-    const auto done = run_program(KERNEVO_PROGRAM, arguments);
+    const auto done = run_program(program_path(), arguments);
     EXPECT_EQ(done.exit_status, code) << done.error_output;
     EXPECT_THAT(done.error_output, HasSubstr(message));
     EXPECT_EQ(std::count(done.error_output.begin(), done.error_output.end(), '\n'), 1)

@@ -135,6 +135,13 @@ TEST(ReportPage, ARunUnderWayHasNoStop) {
   EXPECT_EQ(data["result"]["candidate"], 0); // no improvement yet
 }
 
+TEST(ReportPage, WhatTheBaselineMetIsTold) {
+  SampleRun run("met");
+  EXPECT_FALSE(data_of(run)["result"]["met_by_baseline"].get<bool>());
+  run.append(RunStopped{StopReason::target, "the baseline itself takes 5 us"});
+  EXPECT_TRUE(data_of(run)["result"]["met_by_baseline"].get<bool>());
+}
+
 TEST(ReportPage, UnknownCostIsUnknown) {
   SampleRun run("cost");
   run.candidate(0, StepOutcome::improved, 50.0, "", "", 500); // tokens whose price nobody told

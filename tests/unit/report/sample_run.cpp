@@ -1,6 +1,7 @@
 #include "sample_run.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/store/open_journal.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -68,7 +69,7 @@ SampleRun::SampleRun(const std::string& name, bool baseline)
     : folder_(std::filesystem::path(testing::TempDir()) /
               fmt::format("kernevo_report_{}_{}", name, getpid())) {
   std::filesystem::remove_all(folder_);
-  auto made = store::Journal::create(folder_);
+  auto made = store::create_journal(folder_);
   if (!made)
     throw std::runtime_error(format_error(made.error()));
   journal_ = std::move(*made);

@@ -1,6 +1,7 @@
 // Broken sources: a rewrite may refuse, but never crash, and never answer with a file that does not
 // parse.
 #include "kernevo/base/files.h"
+#include "places.h"
 #include "support.h"
 
 #include <filesystem>
@@ -12,7 +13,7 @@ namespace {
 std::vector<std::string> sources() {
   std::vector<std::string> all = {elementwise("y[i] = x[i];"),
                                   matmul("sum += A[row * K + k] * B[k * N + col];")};
-  const std::filesystem::path examples = std::filesystem::path(KERNEVO_SOURCE_DIR) / "examples";
+  const std::filesystem::path examples = std::filesystem::path(source_folder()) / "examples";
   for (const char* name :
        {"matmul/register_tiled.cu", "softmax/online.cu", "bottlenecks/uncoalesced/before.cu",
         "bottlenecks/compute_bound/before.cu", "bottlenecks/spills/before.cu"})

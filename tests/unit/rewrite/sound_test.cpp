@@ -2,10 +2,12 @@
 // examples, rewrites alone and one after the other, checked on the virtual GPU with every
 // sanitizer.
 #include "kernevo/base/worker_process.h"
+#include "kernevo/device/open_device.h"
 #include "kernevo/evaluate/check.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/task/load_task.h"
 #include "kernevo/toolchain/toolchain.h"
+#include "places.h"
 #include "support.h"
 
 #include <filesystem>
@@ -22,7 +24,7 @@ struct Subject {
 
 class Sound : public testing::TestWithParam<std::string> {
 protected:
-  static void SetUpTestSuite() { set_worker_program(KERNEVO_PROGRAM); }
+  static void SetUpTestSuite() { set_worker_program(program_path()); }
   void SetUp() override {
     if (const auto toolchain = find_toolchain(); !toolchain)
       GTEST_SKIP() << toolchain.error().message;
@@ -39,8 +41,7 @@ protected:
       EXPECT_TRUE(task) << format_error(task.error());
       return {name, std::move(task->task), starter->kernel_source};
     }
-    const std::filesystem::path file =
-        std::filesystem::path(KERNEVO_SOURCE_DIR) / "examples" / name;
+    const std::filesystem::path file = std::filesystem::path(source_folder()) / "examples" / name;
     auto task = load_task((file.parent_path() / "task.yaml").string());
     EXPECT_TRUE(task) << format_error(task.error());
     return {name, std::move(task->task), load_kernel_file(file.string())->source};
@@ -53,7 +54,8 @@ protected:
     CheckOptions options;
     options.small_only = true;
     options.seed = 11;
-    const auto result = check_kernel(subject.task, *kernel, options);
+    const auto result = check_kernel(**open_device(DeviceChoice{}, subject.task.target_gpu),
+                                     subject.task, *kernel, options);
     ASSERT_TRUE(result) << format_error(result.error());
     EXPECT_TRUE(result->verdict.correct)
         << subject.name << " after " << how << ": " << result->verdict.summary << "\n"

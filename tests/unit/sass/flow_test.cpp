@@ -2,6 +2,7 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/sass/parse_listing.h"
+#include "places.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@ namespace kernevo::sass {
 namespace {
 
 SassModule module_of(const std::string& name) {
-  const auto text = read_text_file(std::string(KERNEVO_TEST_DATA) + "/fixtures/" + name);
+  const auto text = read_text_file(test_folder("unit/sass") + "/fixtures/" + name);
   EXPECT_TRUE(text);
   auto module = parse_listing(*text);
   EXPECT_TRUE(module);

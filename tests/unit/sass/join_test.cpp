@@ -3,6 +3,7 @@
 #include "kernevo/base/files.h"
 #include "kernevo/sass/disassemble.h"
 #include "kernevo/sass/parse_listing.h"
+#include "places.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -13,7 +14,7 @@ namespace kernevo::sass {
 namespace {
 
 std::string fixture(const std::string& name) {
-  const auto text = read_text_file(std::string(KERNEVO_TEST_DATA) + "/fixtures/" + name);
+  const auto text = read_text_file(test_folder("unit/sass") + "/fixtures/" + name);
   EXPECT_TRUE(text) << name;
   return text.value_or("");
 }

@@ -2,6 +2,7 @@
 
 #include "fixture.h"
 #include "kernevo/search/replay.h"
+#include "places.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -91,7 +92,7 @@ TEST_F(RecordedSpaceTest, AFailureCostsAnEvaluation) {
 }
 
 TEST_F(RecordedSpaceTest, ChoosingAheadDependsOnWhatIsKnownByThen) {
-  const auto recorded = load_recorded_space(KERNEVO_TEST_DATA "/made_up.tsv.gz");
+  const auto recorded = load_recorded_space(test_folder("unit/search") + "/made_up.tsv.gz");
   SearchOptions options;
   options.strategy = "evolutionary";
   const auto one = replay(*recorded, options, 60);
@@ -104,7 +105,7 @@ TEST_F(RecordedSpaceTest, ChoosingAheadDependsOnWhatIsKnownByThen) {
 
 // The file that ships for trying things out is the made-up space, as a table.
 TEST_F(RecordedSpaceTest, TheShippedTableIsTheMadeUpSpace) {
-  const auto recorded = load_recorded_space(KERNEVO_TEST_DATA "/made_up.tsv.gz");
+  const auto recorded = load_recorded_space(test_folder("unit/search") + "/made_up.tsv.gz");
   ASSERT_TRUE(recorded) << format_error(recorded.error());
   const RecordedSpace expected = made_up_space();
   ASSERT_EQ(recorded->space.id(), expected.space.id());

@@ -104,7 +104,7 @@ TEST(SearchSpace, NeighboursAreAllThatDifferInOneParameter) {
     for (const Configuration next : space->adjacent_neighbours(c)) {
       RC_ASSERT(expected.contains(next));
       for (std::size_t i = 0; i < space->parameters().size(); ++i) {
-        const auto [low, high] = std::minmax(space->value(c, i), space->value(next, i));
+        const auto [low, high] = std::minmax({space->value(c, i), space->value(next, i)});
         for (const Configuration other : expected)
           RC_ASSERT(space->value(other, i) <= low || space->value(other, i) >= high ||
                     space->value(c, i) == space->value(next, i));

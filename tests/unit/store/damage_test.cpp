@@ -111,7 +111,7 @@ TEST_F(DamageTest, AFileCutShortKeepsWhatCameBefore) {
     write_bytes(file(), bytes_.substr(0, static_cast<std::size_t>(
                                              part * static_cast<double>(bytes_.size()))));
     // Cut within the last page, the file may still open; it is damaged all the same.
-    auto journal = Journal::open(folder_, Journal::Access::write);
+    auto journal = open_journal(folder_, Journal::Access::write);
     if (journal && part > 0.99)
       continue;
     ASSERT_FALSE(journal);
@@ -142,7 +142,7 @@ TEST_F(DamageTest, WhateverByteChangesTheAnswerIsOneLineOrTheTruth) {
     for (std::size_t i = 0; i < 16; ++i)
       changed[at + i] = static_cast<char>(changed[at + i] ^ 0x5A);
     write_bytes(file(), changed);
-    if (const auto journal = Journal::open(folder_, Journal::Access::write); !journal) {
+    if (const auto journal = open_journal(folder_, Journal::Access::write); !journal) {
       EXPECT_TRUE(is_one_line(journal.error())) << format_error(journal.error());
     } else {
       std::size_t seen = 0;
@@ -216,7 +216,7 @@ TEST_F(DamageTest, AWholeJournalIsNotRepaired) {
 TEST_F(DamageTest, AFileThatIsNoDatabaseStaysAsItIs) {
   for (const std::string& text : {std::string("hello\n"), std::string(), std::string(9000, 'z')}) {
     write_bytes(file(), text);
-    const auto journal = Journal::open(folder_, Journal::Access::read);
+    const auto journal = open_journal(folder_, Journal::Access::read);
     ASSERT_FALSE(journal);
     EXPECT_TRUE(is_one_line(journal.error())) << format_error(journal.error());
     EXPECT_THAT(format_error(journal.error()), HasSubstr(file().string()));

@@ -26,7 +26,7 @@ protected:
     if (child == 0) {
       std::string said = "skip";
       if (limit()) {
-        auto journal = Journal::create(at);
+        auto journal = create_journal(at);
         if (!journal)
           said = "0 " + format_error(journal.error());
         Result<void> written;

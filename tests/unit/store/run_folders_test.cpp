@@ -20,7 +20,7 @@ protected:
     unsetenv("KERNEVO_RUNS");
     JournalTest::TearDown();
   }
-  void make(const std::string& name) const { ASSERT_TRUE(Journal::create(folder_ / name)); }
+  void make(const std::string& name) const { ASSERT_TRUE(create_journal(folder_ / name)); }
 };
 
 TEST_F(RunFolders, RunsAreListedByNameAndFoundByNameOrFolder) {

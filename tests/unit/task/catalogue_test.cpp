@@ -1,10 +1,11 @@
 #include "kernevo/task/catalogue.h"
 
 #include "harness.h"
-#include "kernevo/model/gpu.h"
+#include "kernevo/hardware/gpu_table.h"
 #include "kernevo/task/feasibility.h"
 #include "kernevo/task/load_task.h"
 #include "kernevo/task/operation.h"
+#include "places.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -161,7 +162,7 @@ TEST(SmallShapes, OfEveryStarterAreSmall) {
 }
 
 TEST(SmallShapes, OfACustomTaskKeepRatios) {
-  const auto loaded = load_task(KERNEVO_TEST_DATA "/fixtures/custom.yaml");
+  const auto loaded = load_task(test_folder("unit/task") + "/fixtures/custom.yaml");
   ASSERT_TRUE(loaded);
   const auto small = small_shapes(loaded->task);
   ASSERT_FALSE(small.empty());

@@ -2,6 +2,7 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/task/catalogue.h"
+#include "places.h"
 
 #include <chrono>
 #include <filesystem>
@@ -17,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::string fixture(const std::string& name) {
-  return KERNEVO_TEST_DATA "/fixtures/" + name;
+  return test_folder("unit/task") + "/fixtures/" + name;
 }
 
 LoadedTask must_load(const std::string& name) {
@@ -141,7 +142,7 @@ TEST(LoadTask, AnAliasIsTheSameText) {
 }
 
 TEST(LoadTask, ExamplesLoad) {
-  const std::filesystem::path folder = KERNEVO_SOURCE_DIR "/examples";
+  const std::filesystem::path folder = source_folder() + "/examples";
   if (!std::filesystem::is_directory(folder))
     GTEST_SKIP() << "no examples folder";
   int seen = 0;

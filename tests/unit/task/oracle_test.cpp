@@ -2,6 +2,7 @@
 
 #include "harness.h"
 #include "kernevo/base/files.h"
+#include "places.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ struct FixtureCase {
 };
 
 std::vector<FixtureCase> read_fixture() {
-  const auto text = read_text_file(KERNEVO_TEST_DATA "/fixtures/oracle.txt");
+  const auto text = read_text_file(test_folder("unit/task") + "/fixtures/oracle.txt");
   EXPECT_TRUE(text);
   std::vector<FixtureCase> cases;
   std::istringstream lines(*text);

@@ -2,9 +2,11 @@
 #include "kernevo/tune/kernel_objective.h"
 
 #include "kernevo/base/worker_process.h"
+#include "kernevo/device/open_device.h"
 #include "kernevo/task/load_task.h"
 #include "kernevo/toolchain/toolchain.h"
 #include "kernevo/tune/tuning_subject.h"
+#include "places.h"
 
 #include <filesystem>
 #include <fstream>
@@ -38,7 +40,7 @@ constexpr const char* kKernel =
 
 class KernelObjectiveTest : public testing::Test {
 protected:
-  static void SetUpTestSuite() { set_worker_program(KERNEVO_PROGRAM); }
+  static void SetUpTestSuite() { set_worker_program(program_path()); }
   void SetUp() override {
     if (const auto toolchain = find_toolchain(); !toolchain)
       GTEST_SKIP() << toolchain.error().message;
@@ -53,6 +55,7 @@ protected:
     ASSERT_TRUE(loaded) << format_error(loaded.error());
     task_ = std::move(loaded->task);
     kernel_ = *parse_kernel_file(kKernel, "add.cu");
+    device_ = *open_device(DeviceChoice{}, task_.target_gpu);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
@@ -64,10 +67,11 @@ protected:
   std::filesystem::path folder_;
   Task task_;
   KernelFile kernel_;
+  std::shared_ptr<Device> device_;
 };
 
 TEST_F(KernelObjectiveTest, TimesEveryShapeAndKeepsTheCounters) {
-  KernelObjective objective(task_, kernel_, {}, 1);
+  KernelObjective objective(*device_, task_, kernel_, {}, 1);
   const auto trial = objective.evaluate(values(1, 1, 0), nullptr);
   ASSERT_TRUE(trial) << format_error(trial.error());
   EXPECT_EQ(trial->outcome, Outcome::ok) << trial->reason;
@@ -81,7 +85,7 @@ TEST_F(KernelObjectiveTest, TimesEveryShapeAndKeepsTheCounters) {
 }
 
 TEST_F(KernelObjectiveTest, TheSameCodeIsProfiledOnce) {
-  KernelObjective objective(task_, kernel_, {}, 1);
+  KernelObjective objective(*device_, task_, kernel_, {}, 1);
   const auto first = objective.evaluate(values(1, 1, 0), nullptr);
   EXPECT_EQ(objective.same_code(), 0U);
   const auto second = objective.evaluate(values(1, 2, 0), nullptr);
@@ -95,11 +99,11 @@ TEST_F(KernelObjectiveTest, TheSameCodeIsProfiledOnce) {
 }
 
 TEST_F(KernelObjectiveTest, AClearlySlowerOneIsGivenUpAfterItsFirstShape) {
-  KernelObjective objective(task_, kernel_, {}, 1);
+  KernelObjective objective(*device_, task_, kernel_, {}, 1);
   auto best = objective.evaluate(values(1, 1, 0), nullptr);
   ASSERT_TRUE(best);
   // An incumbent ten times as fast as the real one.
-  for (search::ShapeTime& shape : best->shapes)
+  for (ShapeTime& shape : best->shapes)
     shape = {shape.shape, shape.time * 0.1, shape.low * 0.1, shape.high * 0.1};
   best->time = *best->time * 0.1;
   const auto dropped = objective.evaluate(values(32, 1, 0), &*best);
@@ -119,7 +123,7 @@ TEST_F(KernelObjectiveTest, AClearlySlowerOneIsGivenUpAfterItsFirstShape) {
 }
 
 TEST_F(KernelObjectiveTest, FailuresSayOfWhatKindAndWhy) {
-  KernelObjective objective(task_, kernel_, {}, 1);
+  KernelObjective objective(*device_, task_, kernel_, {}, 1);
   const auto compile = objective.evaluate(values(1, 1, 2), nullptr);
   ASSERT_TRUE(compile);
   EXPECT_EQ(compile->outcome, Outcome::compile);
@@ -137,7 +141,7 @@ TEST_F(KernelObjectiveTest, FailuresSayOfWhatKindAndWhy) {
 }
 
 TEST_F(KernelObjectiveTest, TheSpaceLeavesOutLaunchesThatCannotBe) {
-  const auto subject = prepare_subject(task_, kernel_, "");
+  const auto subject = prepare_subject(task_, kernel_, *device_);
   ASSERT_TRUE(subject) << format_error(subject.error());
   EXPECT_EQ(subject->space.combinations(), 48);
   EXPECT_EQ(subject->space.size(), 36U) << "without BAD = 3, which asks for a megabyte";
@@ -146,14 +150,16 @@ TEST_F(KernelObjectiveTest, TheSpaceLeavesOutLaunchesThatCannotBe) {
 }
 
 TEST_F(KernelObjectiveTest, AnotherKernelTaskOrGpuIsAnotherSubject) {
-  const auto subject = *prepare_subject(task_, kernel_, "");
-  EXPECT_EQ(prepare_subject(task_, kernel_, "")->kernel_id, subject.kernel_id);
-  EXPECT_EQ(prepare_subject(task_, kernel_, "")->device_id, subject.device_id);
-  EXPECT_NE(prepare_subject(task_, kernel_, "H100")->device_id, subject.device_id);
+  const auto subject = *prepare_subject(task_, kernel_, *device_);
+  EXPECT_EQ(prepare_subject(task_, kernel_, *device_)->kernel_id, subject.kernel_id);
+  EXPECT_EQ(prepare_subject(task_, kernel_, *device_)->device_id, subject.device_id);
+  EXPECT_NE(
+      prepare_subject(task_, kernel_, **open_device(DeviceName::of_virtual("H100")))->device_id,
+      subject.device_id);
   const KernelFile other = *parse_kernel_file(std::string(kKernel) + "// faster\n", "add.cu");
-  EXPECT_NE(prepare_subject(task_, other, "")->kernel_id, subject.kernel_id);
+  EXPECT_NE(prepare_subject(task_, other, *device_)->kernel_id, subject.kernel_id);
   std::ofstream(task_.file, std::ios::app) << "objective: worst_case\n";
-  EXPECT_NE(prepare_subject(task_, kernel_, "")->kernel_id, subject.kernel_id);
+  EXPECT_NE(prepare_subject(task_, kernel_, *device_)->kernel_id, subject.kernel_id);
 }
 
 } // namespace

@@ -5,7 +5,6 @@
 namespace kernevo::tune {
 namespace {
 
-using search::ShapeTime;
 using search::Trial;
 
 constexpr double kError = 0.3;

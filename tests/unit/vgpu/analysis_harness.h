@@ -3,7 +3,7 @@
 
 #include "harness.h"
 #include "kernevo/vgpu/analysis/shapes.h"
-#include "kernevo/vgpu/lower.h"
+#include "kernevo/vgpu/program/lower.h"
 
 #include <gtest/gtest.h>
 #include <memory>

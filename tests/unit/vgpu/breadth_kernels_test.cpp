@@ -2,6 +2,7 @@
 // compiled by nvcc 13): cooperative groups of every kind, barriers, pipelines, atomics, virtual
 // functions, function pointers, recursion, the device heap. Compared with host code.
 #include "harness.h"
+#include "places.h"
 
 #include <algorithm>
 #include <fstream>
@@ -12,7 +13,7 @@ namespace kernevo::vgpu::testing {
 namespace {
 
 std::string fixture(const std::string& name) {
-  std::ifstream file(std::string(KERNEVO_TEST_DATA) + "/fixtures/" + name + ".ptx");
+  std::ifstream file(test_folder("unit/vgpu") + "/fixtures/" + name + ".ptx");
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

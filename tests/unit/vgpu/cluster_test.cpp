@@ -1,6 +1,7 @@
 // Thread-block clusters: kernels as nvcc compiles them (fixtures/clusters.cu) and what must not be
 // done with each other's shared memory.
 #include "harness.h"
+#include "places.h"
 
 #include <algorithm>
 #include <fstream>
@@ -19,7 +20,7 @@ Gpu hopper() {
 }
 
 std::string fixture() {
-  std::ifstream file(std::string(KERNEVO_TEST_DATA) + "/fixtures/clusters.ptx");
+  std::ifstream file(test_folder("unit/vgpu") + "/fixtures/clusters.ptx");
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

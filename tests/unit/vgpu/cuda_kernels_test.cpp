@@ -1,5 +1,6 @@
 // Kernels as nvcc compiles them (fixtures/kernels.cu), executed and compared with host code.
 #include "harness.h"
+#include "places.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +13,7 @@ namespace kernevo::vgpu::testing {
 namespace {
 
 std::string fixture() {
-  std::ifstream file(std::string(KERNEVO_TEST_DATA) + "/fixtures/kernels.ptx");
+  std::ifstream file(test_folder("unit/vgpu") + "/fixtures/kernels.ptx");
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

@@ -1,6 +1,7 @@
 // Every instruction form of the lists in tests/unit/ptx/data gets a handler, not only a parse.
 #include "kernevo/base/result.h"
-#include "kernevo/vgpu/machine.h"
+#include "kernevo/vgpu/execute/machine.h"
+#include "places.h"
 
 #include <fmt/format.h>
 #include <fstream>
@@ -28,7 +29,7 @@ DONE: ret;
 }
 
 void load_lines(const std::string& name, const std::string& target) {
-  std::ifstream lines(std::string(KERNEVO_TEST_DATA) + "/../ptx/data/" + name);
+  std::ifstream lines(test_folder("unit/vgpu") + "/../ptx/data/" + name);
   ASSERT_TRUE(lines.good()) << name;
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {

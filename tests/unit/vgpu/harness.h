@@ -1,7 +1,7 @@
 // Runs PTX snippets on a small virtual GPU.
 #pragma once
 
-#include "kernevo/vgpu/machine.h"
+#include "kernevo/vgpu/execute/machine.h"
 
 #include <cstddef>
 #include <cstring>

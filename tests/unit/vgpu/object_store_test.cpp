@@ -1,4 +1,4 @@
-#include "kernevo/vgpu/object_store.h"
+#include "kernevo/vgpu/tier/object_store.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>

@@ -1,9 +1,10 @@
 // What the order of blocks may and may not do to a result (fixtures/order.cu).
 #include "harness.h"
 
-#include "kernevo/vgpu/lower.h"
-#include "kernevo/vgpu/order_dependence.h"
-#include "kernevo/vgpu/permutation.h"
+#include "kernevo/vgpu/execute/permutation.h"
+#include "kernevo/vgpu/program/lower.h"
+#include "kernevo/vgpu/program/order_dependence.h"
+#include "places.h"
 
 #include <algorithm>
 #include <bit>
@@ -19,7 +20,7 @@ constexpr int kCount = 20000;
 constexpr std::array kCoreCounts = {1, 2, 3, 5};
 
 std::string fixture() {
-  std::ifstream file(std::string(KERNEVO_TEST_DATA) + "/fixtures/order.ptx");
+  std::ifstream file(test_folder("unit/vgpu") + "/fixtures/order.ptx");
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

@@ -1,6 +1,6 @@
 // Tensor maps and cp.async.bulk.tensor against plain loops over coordinates.
 #include "hopper_harness.h"
-#include "kernevo/vgpu/tensor_map.h"
+#include "kernevo/vgpu/memory/tensor_map.h"
 
 #include <fmt/format.h>
 #include <functional>

@@ -1,6 +1,6 @@
 // What a host program can do wrong with textures, and samplers that stand apart from them.
-#include "kernevo/model/gpu.h"
-#include "kernevo/vgpu/machine.h"
+#include "kernevo/hardware/gpu_table.h"
+#include "kernevo/vgpu/execute/machine.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // When code is compiled, for whom, and that nobody waits for it. The compiler is a fake.
-#include "kernevo/vgpu/tier.h"
+#include "kernevo/vgpu/tier/tier.h"
 
-#include "kernevo/vgpu/plugin.h"
+#include "kernevo/vgpu/tier/plugin.h"
 
 #include <chrono>
 #include <condition_variable>

@@ -2,7 +2,8 @@
 // precision on the host.
 #include "hopper_harness.h"
 #include "kernevo/base/small_floats.h"
-#include "kernevo/vgpu/tensor_map.h"
+#include "kernevo/vgpu/memory/tensor_map.h"
+#include "places.h"
 
 #include <cmath>
 #include <fstream>
@@ -15,7 +16,7 @@ namespace {
 using Halves = std::vector<std::uint16_t>;
 
 std::string fixture(const std::string& name) {
-  std::ifstream file(std::string(KERNEVO_TEST_DATA) + "/fixtures/triton_" + name + ".ptx");
+  std::ifstream file(test_folder("unit/vgpu") + "/fixtures/triton_" + name + ".ptx");
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

@@ -1,6 +1,6 @@
 #include "kernevo/vgpu/analysis/flow.h"
 
-#include "kernevo/vgpu/order.h"
+#include "kernevo/vgpu/program/order.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Control flow of a lowered function: basic blocks of whole instructions.
 #pragma once
 
-#include "kernevo/vgpu/program.h"
+#include "kernevo/vgpu/program/program.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,8 +1,8 @@
 // [base + offset] operands.
 #pragma once
 
-#include "kernevo/vgpu/lowering.h"
-#include "kernevo/vgpu/warp.h"
+#include "kernevo/vgpu/execute/warp.h"
+#include "kernevo/vgpu/program/lowering.h"
 
 #include <cstdint>
 

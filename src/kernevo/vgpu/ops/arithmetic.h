@@ -1,7 +1,7 @@
 // Handlers of the arithmetic families, by number format. Null where the format has no such form.
 #pragma once
 
-#include "kernevo/vgpu/lowering.h"
+#include "kernevo/vgpu/program/lowering.h"
 
 namespace kernevo::vgpu::ops {
 

@@ -1,6 +1,8 @@
 // cp.async with its groups. See async_copies.h for when data lands.
-#include "kernevo/vgpu/block.h"
-#include "kernevo/vgpu/launch.h"
+#include "kernevo/vgpu/execute/block.h"
+#include "kernevo/vgpu/execute/launch.h"
+#include "kernevo/vgpu/execute/warp_state.h"
+#include "kernevo/vgpu/memory/resolve.h"
 #include "kernevo/vgpu/ops/address.h"
 #include "kernevo/vgpu/ops/async_copies.h"
 #include "kernevo/vgpu/ops/async_families.h"

@@ -3,7 +3,7 @@
 // every time, instead of only on some machines.
 #pragma once
 
-#include "kernevo/vgpu/warp.h"
+#include "kernevo/vgpu/execute/warp.h"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernevo/vgpu/lowering.h"
+#include "kernevo/vgpu/program/lowering.h"
 
 namespace kernevo::vgpu::ops {
 

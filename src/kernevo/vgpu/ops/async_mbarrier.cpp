@@ -1,11 +1,14 @@
 // mbarrier objects: counted arrivals in phases. An arrival publishes what its warp did, a
 // successful wait takes it, which is what the race detector learns.
-#include "kernevo/vgpu/cluster.h"
-#include "kernevo/vgpu/launch.h"
+#include "kernevo/vgpu/execute/cluster.h"
+#include "kernevo/vgpu/execute/launch.h"
+#include "kernevo/vgpu/execute/warp_state.h"
+#include "kernevo/vgpu/memory/resolve.h"
 #include "kernevo/vgpu/ops/address.h"
 #include "kernevo/vgpu/ops/async_barrier_word.h"
 #include "kernevo/vgpu/ops/async_copies.h"
 #include "kernevo/vgpu/ops/async_families.h"
+#include "kernevo/vgpu/program/control.h"
 
 #include <cstring>
 #include <memory>

@@ -1,12 +1,14 @@
 // atom and red. Lanes act one after the other in ascending order; blocks on other cores are kept
 // out with host atomics, and by turns where their order would show (see order_dependence.h).
 #include "kernevo/base/small_floats.h"
-#include "kernevo/vgpu/cluster.h"
-#include "kernevo/vgpu/launch.h"
-#include "kernevo/vgpu/lowering.h"
+#include "kernevo/vgpu/execute/cluster.h"
+#include "kernevo/vgpu/execute/launch.h"
+#include "kernevo/vgpu/execute/warp_state.h"
+#include "kernevo/vgpu/memory/resolve.h"
 #include "kernevo/vgpu/ops/address.h"
 #include "kernevo/vgpu/ops/async_families.h"
 #include "kernevo/vgpu/ops/fence.h"
+#include "kernevo/vgpu/program/lowering.h"
 
 #include <algorithm>
 #include <array>

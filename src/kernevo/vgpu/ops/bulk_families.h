@@ -1,8 +1,8 @@
-// Bulk copies, one file a group, and the operands they share.
+// Bulk copies, one file per group, and the operands they share.
 #pragma once
 
-#include "kernevo/vgpu/lowering.h"
 #include "kernevo/vgpu/ops/address.h"
+#include "kernevo/vgpu/program/lowering.h"
 #include "kernevo/vgpu/semantics/bulk_reduce.h"
 
 #include <cstdint>

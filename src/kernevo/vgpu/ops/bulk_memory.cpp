@@ -1,9 +1,11 @@
 #include "kernevo/vgpu/ops/bulk_memory.h"
 
-#include "kernevo/vgpu/address_windows.h"
-#include "kernevo/vgpu/cluster.h"
-#include "kernevo/vgpu/launch.h"
-#include "kernevo/vgpu/turns.h"
+#include "kernevo/vgpu/execute/cluster.h"
+#include "kernevo/vgpu/execute/launch.h"
+#include "kernevo/vgpu/execute/turns.h"
+#include "kernevo/vgpu/execute/warp_state.h"
+#include "kernevo/vgpu/memory/address_windows.h"
+#include "kernevo/vgpu/memory/resolve.h"
 
 #include <algorithm>
 #include <atomic>

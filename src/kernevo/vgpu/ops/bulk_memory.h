@@ -7,8 +7,8 @@
 // sanitizer reports. Groups (commit_group, wait_group) have nothing left to wait for.
 #pragma once
 
+#include "kernevo/vgpu/execute/warp.h"
 #include "kernevo/vgpu/semantics/bulk_reduce.h"
-#include "kernevo/vgpu/warp.h"
 
 #include <cstddef>
 #include <cstdint>

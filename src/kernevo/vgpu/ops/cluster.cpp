@@ -1,10 +1,11 @@
 // Thread-block clusters: their barrier, and addresses in each other's shared memory.
-#include "kernevo/vgpu/cluster.h"
+#include "kernevo/vgpu/execute/cluster.h"
+#include "kernevo/vgpu/execute/warp_state.h"
 
-#include "kernevo/vgpu/address_windows.h"
-#include "kernevo/vgpu/launch.h"
-#include "kernevo/vgpu/lowering.h"
+#include "kernevo/vgpu/execute/launch.h"
+#include "kernevo/vgpu/memory/address_windows.h"
 #include "kernevo/vgpu/ops/emit.h"
+#include "kernevo/vgpu/program/lowering.h"
 
 #include <array>
 #include <fmt/format.h>

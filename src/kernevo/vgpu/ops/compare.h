@@ -1,7 +1,7 @@
 // The comparison an instruction names, as functions on lanes.
 #pragma once
 
-#include "kernevo/vgpu/lowering.h"
+#include "kernevo/vgpu/program/lowering.h"
 
 namespace kernevo::vgpu::ops {
 

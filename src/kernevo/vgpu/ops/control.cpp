@@ -1,8 +1,9 @@
 // Branches, calls, barriers and the ends of things. The interpreter acts on these; here they only
 // get their operands.
-#include "kernevo/vgpu/control.h"
-#include "kernevo/vgpu/lowering.h"
-#include "kernevo/vgpu/order.h"
+#include "kernevo/vgpu/program/control.h"
+#include "kernevo/vgpu/execute/warp.h"
+#include "kernevo/vgpu/program/lowering.h"
+#include "kernevo/vgpu/program/order.h"
 
 #include <array>
 #include <fmt/format.h>

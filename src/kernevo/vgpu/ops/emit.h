@@ -1,7 +1,7 @@
 // What the lowering of most families shares: operands to offsets, run-time settings to templates.
 #pragma once
 
-#include "kernevo/vgpu/lowering.h"
+#include "kernevo/vgpu/program/lowering.h"
 #include "kernevo/vgpu/semantics/rounding.h"
 
 #include <optional>

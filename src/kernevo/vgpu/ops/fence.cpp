@@ -1,6 +1,7 @@
 #include "kernevo/vgpu/ops/fence.h"
 
-#include "kernevo/vgpu/launch.h"
+#include "kernevo/vgpu/execute/launch.h"
+#include "kernevo/vgpu/execute/warp_state.h"
 
 #include <atomic>
 

@@ -1,7 +1,7 @@
 // Memory fences, as instructions and as part of release operations.
 #pragma once
 
-#include "kernevo/vgpu/warp.h"
+#include "kernevo/vgpu/execute/warp.h"
 
 namespace kernevo::vgpu::ops {
 

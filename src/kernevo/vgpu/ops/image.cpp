@@ -1,5 +1,7 @@
 #include "kernevo/vgpu/ops/image.h"
 
+#include "kernevo/vgpu/execute/warp_state.h"
+
 #include <cstring>
 #include <fmt/format.h>
 

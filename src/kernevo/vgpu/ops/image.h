@@ -1,9 +1,9 @@
 // Operands that texture and surface instructions share: handles and coordinates.
 #pragma once
 
-#include "kernevo/vgpu/launch.h"
-#include "kernevo/vgpu/lowering.h"
-#include "kernevo/vgpu/texture_table.h"
+#include "kernevo/vgpu/execute/launch.h"
+#include "kernevo/vgpu/memory/texture_table.h"
+#include "kernevo/vgpu/program/lowering.h"
 
 #include <array>
 #include <cstdint>

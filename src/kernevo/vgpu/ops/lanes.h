@@ -1,8 +1,8 @@
 // Handlers made from scalar functions: one loop over the lanes each.
 #pragma once
 
-#include "kernevo/vgpu/program.h"
-#include "kernevo/vgpu/warp.h"
+#include "kernevo/vgpu/execute/warp.h"
+#include "kernevo/vgpu/program/program.h"
 
 // A lane reads and writes only its own elements, also when source and destination are one register.
 #if defined(__clang__)

@@ -1,9 +1,9 @@
-// The matrix instructions, one file a group, and the operand lists they share.
+// The matrix instructions, one file per group, and the operand lists they share.
 #pragma once
 
-#include "kernevo/vgpu/lowering.h"
+#include "kernevo/vgpu/execute/warp.h"
+#include "kernevo/vgpu/program/lowering.h"
 #include "kernevo/vgpu/semantics/matrix_layout.h"
-#include "kernevo/vgpu/warp.h"
 
 #include <cstdint>
 #include <optional>

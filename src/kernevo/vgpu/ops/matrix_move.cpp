@@ -1,5 +1,6 @@
 // ldmatrix, stmatrix and movmatrix: 8x8 matrices of 16-bit elements between shared memory and the
 // fragment layout, where lane l holds row l / 4, columns 2 * (l % 4) and the next.
+#include "kernevo/vgpu/memory/resolve.h"
 #include "kernevo/vgpu/ops/address.h"
 #include "kernevo/vgpu/ops/matrix_families.h"
 

@@ -1,5 +1,6 @@
 // wmma.load and wmma.store: fragments to and from matrices in memory. PTX leaves open which lane
 // holds which element; see semantics/matrix_layout.h for the choice.
+#include "kernevo/vgpu/memory/resolve.h"
 #include "kernevo/vgpu/ops/address.h"
 #include "kernevo/vgpu/ops/matrix_families.h"
 

@@ -1,12 +1,14 @@
 // ld, st and their relatives. Checks are always on; without the sanitizer a warp's 32 addresses are
 // checked together against one allocation, which is what coalesced code hits.
-#include "kernevo/vgpu/address_windows.h"
-#include "kernevo/vgpu/compiled_run.h"
-#include "kernevo/vgpu/launch.h"
-#include "kernevo/vgpu/lowering.h"
+#include "kernevo/vgpu/execute/launch.h"
+#include "kernevo/vgpu/execute/warp_state.h"
+#include "kernevo/vgpu/memory/address_windows.h"
+#include "kernevo/vgpu/memory/resolve.h"
 #include "kernevo/vgpu/ops/address.h"
 #include "kernevo/vgpu/ops/async_families.h"
 #include "kernevo/vgpu/ops/fence.h"
+#include "kernevo/vgpu/program/lowering.h"
+#include "kernevo/vgpu/tier/compiled_run.h"
 
 #include <algorithm>
 #include <array>
@@ -393,7 +395,9 @@ template <class Memory, class Register> void store(const Op& op, Warp& base, Lan
     const int lane = __builtin_ctz(rest);
     const auto index = static_cast<std::size_t>(lane);
     alignas(16) std::array<std::byte, kMostBytes> bytes;
-    for (std::uint32_t element = 0; element < detail.elements; ++element) {
+    // The second bound holds anyway; without it g++ 14 sees a write past the end.
+    constexpr std::size_t kRoom = std::min(kMostElements, kMostBytes / sizeof(Memory));
+    for (std::size_t element = 0; element < detail.elements && element < kRoom; ++element) {
       const auto value = converted<Memory>(warp.lanes<Register>(detail.slots[element])[index]);
       std::memcpy(bytes.data() + element * sizeof(Memory), &value, sizeof value);
     }

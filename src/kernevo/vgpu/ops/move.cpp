@@ -1,8 +1,10 @@
 // mov in all its shapes, cvta, isspacep.
 #include "kernevo/vgpu/ops/move.h"
 
-#include "kernevo/vgpu/address_windows.h"
-#include "kernevo/vgpu/launch.h"
+#include "kernevo/vgpu/execute/launch.h"
+#include "kernevo/vgpu/execute/warp_state.h"
+#include "kernevo/vgpu/memory/address_windows.h"
+#include "kernevo/vgpu/memory/resolve.h"
 #include "kernevo/vgpu/ops/emit.h"
 #include "kernevo/vgpu/ops/lanes.h"
 

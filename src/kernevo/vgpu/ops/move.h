@@ -1,7 +1,7 @@
 // What move.cpp and its conversions share.
 #pragma once
 
-#include "kernevo/vgpu/lowering.h"
+#include "kernevo/vgpu/program/lowering.h"
 
 namespace kernevo::vgpu::ops {
 

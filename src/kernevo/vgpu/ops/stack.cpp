@@ -1,6 +1,8 @@
 // alloca, stacksave, stackrestore. The lanes of a frame share one height of the stack: an
 // allocation is as large as the largest any of them asks for.
-#include "kernevo/vgpu/block.h"
+#include "kernevo/vgpu/execute/block.h"
+#include "kernevo/vgpu/execute/frames.h"
+#include "kernevo/vgpu/execute/warp_state.h"
 #include "kernevo/vgpu/ops/emit.h"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 // suld, sust and sured: an image read and written without a filter.
 #include "kernevo/base/small_floats.h"
+#include "kernevo/vgpu/execute/warp_state.h"
+#include "kernevo/vgpu/memory/resolve.h"
 #include "kernevo/vgpu/ops/emit.h"
 #include "kernevo/vgpu/ops/image.h"
 

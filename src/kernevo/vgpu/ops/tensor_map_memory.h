@@ -1,8 +1,8 @@
 // Tensor maps in the memory of a kernel.
 #pragma once
 
-#include "kernevo/vgpu/tensor_map.h"
-#include "kernevo/vgpu/warp.h"
+#include "kernevo/vgpu/execute/warp.h"
+#include "kernevo/vgpu/memory/tensor_map.h"
 
 namespace kernevo::vgpu::ops {
 

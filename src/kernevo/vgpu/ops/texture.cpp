@@ -1,9 +1,11 @@
 // tex, tld4, txq, suq and istypep.
 #include "kernevo/base/small_floats.h"
+#include "kernevo/vgpu/execute/warp_state.h"
+#include "kernevo/vgpu/memory/resolve.h"
+#include "kernevo/vgpu/memory/texture_sample.h"
 #include "kernevo/vgpu/ops/emit.h"
 #include "kernevo/vgpu/ops/image.h"
 #include "kernevo/vgpu/ops/lanes.h"
-#include "kernevo/vgpu/texture_sample.h"
 
 #include <array>
 #include <bit>

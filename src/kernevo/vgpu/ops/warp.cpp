@@ -1,8 +1,8 @@
 // Instructions that exchange values between the lanes of a warp. The interpreter has brought the
 // lanes of the member mask together; lanes with other masks may stand at the same place, and each
 // group of equal masks is served by itself. A lane that has exited takes no part.
-#include "kernevo/vgpu/warp.h"
-#include "kernevo/vgpu/lowering.h"
+#include "kernevo/vgpu/execute/warp.h"
+#include "kernevo/vgpu/program/lowering.h"
 #include "kernevo/vgpu/semantics/warp_exchange.h"
 
 #include <algorithm>

@@ -4,8 +4,10 @@
 // wgmma.wait_group. Nothing else of the group is shared, so commit_group and wait_group have
 // nothing left to wait for. Warps that overwrite shared memory another warp has yet to multiply are
 // found as a race.
-#include "kernevo/vgpu/address_windows.h"
-#include "kernevo/vgpu/launch.h"
+#include "kernevo/vgpu/execute/launch.h"
+#include "kernevo/vgpu/execute/warp_state.h"
+#include "kernevo/vgpu/memory/address_windows.h"
+#include "kernevo/vgpu/memory/resolve.h"
 #include "kernevo/vgpu/ops/matrix_families.h"
 #include "kernevo/vgpu/semantics/matrix_descriptor.h"
 #include "kernevo/vgpu/semantics/matrix_multiply.h"

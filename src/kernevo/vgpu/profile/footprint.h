@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernevo/model/launch_counts.h"
-#include "kernevo/vgpu/memory.h"
+#include "kernevo/vgpu/memory/memory.h"
 
 #include <array>
 #include <cstdint>

@@ -1,8 +1,10 @@
 #include "kernevo/vgpu/profile/recorder.h"
 
-#include "kernevo/vgpu/launch.h"
+#include "kernevo/vgpu/execute/launch.h"
+#include "kernevo/vgpu/memory/resolve.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <string>
 #include <utility>
 
@@ -38,13 +40,13 @@ std::uint64_t distinct(std::vector<std::uint64_t>& values) {
 std::string opcode_text(const ptx::Instruction& instruction) {
   std::string text(ptx::name_of(instruction.opcode));
   if (instruction.space != Space::generic)
-    text += "." + std::string(ptx::name_of(instruction.space));
+    text += fmt::format(".{}", ptx::name_of(instruction.space));
   for (const Mod mod : instruction.modifiers)
-    text += "." + std::string(ptx::name_of(mod));
+    text += fmt::format(".{}", ptx::name_of(mod));
   if (instruction.vector_width > 1)
-    text += ".v" + std::to_string(instruction.vector_width);
+    text += fmt::format(".v{}", instruction.vector_width);
   for (const ptx::Type type : instruction.types)
-    text += "." + std::string(ptx::name_of(type));
+    text += fmt::format(".{}", ptx::name_of(type));
   return text;
 }
 

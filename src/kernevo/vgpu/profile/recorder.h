@@ -3,7 +3,8 @@
 #pragma once
 
 #include "kernevo/model/launch_counts.h"
-#include "kernevo/vgpu/block.h"
+#include "kernevo/vgpu/execute/block.h"
+#include "kernevo/vgpu/memory/resolve.h"
 #include "kernevo/vgpu/profile/footprint.h"
 #include "kernevo/vgpu/profile/sector_cache.h"
 
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace kernevo::vgpu {
+
+struct LaunchConfig; // see machine.h
 
 class Recorder {
 public:

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernevo/base/small_floats.h"
-#include "kernevo/vgpu/tensor_map.h"
+#include "kernevo/vgpu/memory/tensor_map.h"
 
 #include <algorithm>
 #include <bit>

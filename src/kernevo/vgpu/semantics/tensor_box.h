@@ -2,7 +2,7 @@
 // tile.
 #pragma once
 
-#include "kernevo/vgpu/tensor_map.h"
+#include "kernevo/vgpu/memory/tensor_map.h"
 
 #include <array>
 #include <cstdint>

@@ -1,0 +1,38 @@
+// cudaArray and cudaMipmappedArray: images in device memory, rows without gaps.
+#pragma once
+
+#include "kernevo/vgpu/memory/texture.h"
+
+#include <cuda_runtime_api.h>
+#include <vector>
+
+struct cudaArray {
+  cudaChannelFormatDesc format;
+  cudaExtent extent; // in elements, as asked for
+  unsigned flags;
+  kernevo::vgpu::ImageDescription image;
+};
+
+struct cudaMipmappedArray {
+  kernevo::vgpu::ImageDescription image; // of all levels, which follow each other
+  std::vector<cudaArray> levels;         // each as an array of its own, in the same memory
+};
+
+namespace kernevo::cudart {
+
+// Null when the runtime was given none.
+inline const cudaArray* array_of(cudaArray_const_t handle) {
+  return handle;
+}
+
+inline std::byte* array_bytes(const cudaArray& array) {
+  return reinterpret_cast<std::byte*>(array.image.memory); // NOLINT
+}
+inline std::size_t array_pitch(const cudaArray& array) {
+  return std::size_t{array.image.width} * array.image.format.bytes();
+}
+inline std::size_t array_rows(const cudaArray& array) {
+  return array.image.height == 0 ? 1 : array.image.height;
+}
+
+} // namespace kernevo::cudart

@@ -1,0 +1,97 @@
+// Capture: work given to a stream becomes nodes of a graph. A stream that waits for an event of a
+// captured stream is captured along with it.
+#include "kernevo/cudart/core/graph.h"
+#include "kernevo/cudart/core/session.h"
+#include "kernevo/cudart/core/streams.h"
+
+using kernevo::cudart::Capture;
+using kernevo::cudart::capture_status;
+using kernevo::cudart::Session;
+using kernevo::cudart::stream_of;
+
+namespace {
+
+cudaError_t begin(cudaStream_t handle, CUgraph_st* graph,
+                  std::span<CUgraphNode_st* const> dependencies) {
+  CUstream_st* const stream = stream_of(handle);
+  if (stream == nullptr)
+    return Session::get().set_error(cudaErrorStreamCaptureUnsupported);
+  if (stream->capturing())
+    return Session::get().set_error(cudaErrorIllegalState);
+  static unsigned long long next = 0;
+  stream->capture = std::make_shared<Capture>(Capture{graph, stream, ++next, true});
+  stream->last.assign(dependencies.begin(), dependencies.end());
+  return cudaSuccess;
+}
+
+} // namespace
+
+extern "C" {
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode /*mode*/) {
+  auto graph = std::make_unique<CUgraph_st>();
+  const cudaError_t error = begin(stream, graph.get(), {});
+  if (error == cudaSuccess)
+    graph.release(); // the program's, from cudaStreamEndCapture on
+  return error;
+}
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t* dependencies,
+                                          const cudaGraphEdgeData* /*data*/, std::size_t count,
+                                          cudaStreamCaptureMode /*mode*/) {
+  return begin(stream, graph, {dependencies, count});
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
+  CUstream_st* const stream = stream_of(handle);
+  if (stream == nullptr || !stream->capturing())
+    return Session::get().set_error(cudaErrorIllegalState);
+  if (stream->capture->origin != stream)
+    return Session::get().set_error(cudaErrorStreamCaptureUnmatched);
+  stream->capture->open = false;
+  *graph = stream->capture->graph;
+  stream->capture.reset();
+  stream->last.clear();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
+  *status = capture_status(handle);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t* graph,
+                                     const cudaGraphNode_t** dependencies,
+                                     const cudaGraphEdgeData** edges, std::size_t* count) {
+  cudaStreamIsCapturing(handle, status);
+  if (*status != cudaStreamCaptureStatusActive)
+    return cudaSuccess;
+  const CUstream_st* const stream = stream_of(handle);
+  if (id != nullptr)
+    *id = stream->capture->id;
+  if (graph != nullptr)
+    *graph = stream->capture->graph;
+  if (dependencies != nullptr)
+    *dependencies = stream->last.data();
+  if (edges != nullptr)
+    *edges = nullptr;
+  if (count != nullptr)
+    *count = stream->last.size();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNode_t* dependencies,
+                                                const cudaGraphEdgeData* /*data*/,
+                                                std::size_t count, unsigned flags) {
+  CUstream_st* const stream = stream_of(handle);
+  if (stream == nullptr || !stream->capturing())
+    return Session::get().set_error(cudaErrorIllegalState);
+  if (flags == cudaStreamSetCaptureDependencies)
+    stream->last.clear();
+  stream->last.insert(stream->last.end(), dependencies, dependencies + count);
+  return cudaSuccess;
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  static thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+  std::swap(current, *mode);
+  return cudaSuccess;
+}
+
+} // extern "C"

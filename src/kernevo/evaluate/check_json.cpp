@@ -1,0 +1,42 @@
+#include "kernevo/evaluate/result_json.h"
+
+#include "kernevo/evaluate/device_fields.h"
+#include "kernevo/model/json.h"
+#include "kernevo/model/occupancy_fields.h"
+
+namespace kernevo {
+
+std::string to_json(const CheckResult& result) {
+  Json occupancy = Json::array();
+  for (const LaunchOccupancy& launch : result.occupancy)
+    occupancy.push_back(
+        {{"kernel", launch.kernel}, {"occupancy", occupancy_to_json(launch.occupancy)}});
+  return dump_json(Json{{"verdict", Json::parse(to_json(result.verdict))},
+                        {"build", Json::parse(to_json(result.build))},
+                        {"occupancy", std::move(occupancy)},
+                        {"device", device_to_json(result.device)},
+                        {"parameters", result.parameters},
+                        {"seed", result.seed},
+                        {"wall_seconds", result.wall_seconds}});
+}
+
+Result<CheckResult> check_result_from_json(std::string_view text) {
+  return read_json(text, "check result", [](const Json& json) {
+    only_keys(json,
+              {"verdict", "build", "occupancy", "device", "parameters", "seed", "wall_seconds"});
+    CheckResult result;
+    result.verdict = value_of(verdict_from_json(dump_json(json.at("verdict"))));
+    result.build = value_of(build_from_json(dump_json(json.at("build"))));
+    for (const Json& launch : list_at(json, "occupancy")) {
+      only_keys(launch, {"kernel", "occupancy"});
+      result.occupancy.push_back({launch.at("kernel"), occupancy_of(launch.at("occupancy"))});
+    }
+    result.device = device_from_json(json.at("device"));
+    result.parameters = json.at("parameters").get<ParameterValues>();
+    result.seed = json.at("seed");
+    result.wall_seconds = amount_at(json, "wall_seconds");
+    return result;
+  });
+}
+
+} // namespace kernevo

@@ -1,0 +1,36 @@
+// The time of one shape on a device that is modelled: blocks are counted, the model says how long
+// their like takes.
+#pragma once
+
+#include "kernevo/evaluate/bench.h"
+#include "kernevo/sass/sass.h"
+
+#include <optional>
+#include <string>
+
+namespace kernevo {
+
+// Why a shape has no time.
+struct CaseFault {
+  FaultKind kind = FaultKind::candidate_runtime_error;
+  std::string summary;
+  bool out_of_time = false;
+};
+
+struct TimedCase {
+  CaseBench bench;
+  std::optional<CaseFault> fault; // without one the bench holds
+};
+
+// The machine instructions of a prepared kernel; absent without the tools, then its PTX has to do.
+Result<std::optional<sass::SassModule>> machine_code_of(const PreparedKernel& prepared);
+
+Result<TimedCase> predict_case(const DeviceIdentity& device, const Subject& subject,
+                               const std::optional<sass::SassModule>& machine_code,
+                               const ShapeCase& shape, const BenchOptions& options);
+
+// What is the same for every way of timing a shape.
+Receipt receipt_of(const DeviceIdentity& device, const Build& build, const ShapeCase& shape,
+                   std::uint64_t seed);
+
+} // namespace kernevo

@@ -1,0 +1,27 @@
+// All it takes to make any element of an input, here or in another process: a few numbers.
+#pragma once
+
+#include "kernevo/model/dtype.h"
+#include "kernevo/model/task.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace kernevo {
+
+struct InputRecipe {
+  DType dtype = DType::float32;
+  Distribution::Kind kind = Distribution::Kind::normal;
+  double low = 0;
+  double high = 1;
+  double tiny = 0;          // denormal: the smallest normal magnitude of the type
+  double denormal_step = 0; // and the spacing below it
+  std::uint64_t seed = 0;
+
+  bool operator==(const InputRecipe&) const = default;
+};
+// Writes the elements from `first` on; each depends on the recipe and its index alone.
+void fill_elements(const InputRecipe& recipe, std::uint64_t first, std::span<std::byte> out);
+
+} // namespace kernevo

@@ -1,0 +1,74 @@
+// A device made of a script: what a source builds to, what a run does to the tensors, how long it
+// takes. It needs no compiler and no GPU, and its clock moves only with its shots.
+#pragma once
+
+#include "kernevo/device/device.h"
+#include "simulated_shots.h"
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+namespace kernevo {
+
+// The script speaks of kernels by their source: a fake build's PTX is the source itself.
+struct FakeScript {
+  // Why a source does not compile; nothing when it does.
+  std::function<std::optional<std::string>(const CompileRequest&)> refuses = nullptr;
+  // Does what the kernel would do to the arena. The written flags are set for whatever the request
+  // lists as an output, unless the script says it sets them itself.
+  std::function<RunOutcome(const std::string& source, const RunRequest&, const Arena&)> run;
+  bool marks_written = true;
+  // Of one run, before noise.
+  std::function<Nanoseconds(const std::string& source, const RunRequest&)> time;
+  // By name, of noise_models().
+  std::string noise = "none";
+  std::uint64_t seed = 1;
+};
+
+class FakeDevice final : public Device {
+public:
+  FakeDevice(const Gpu& gpu, FakeScript script);
+
+  const DeviceIdentity& identity() const override { return identity_; }
+  DeviceCapabilities capabilities() const override {
+    return {.instrumented = true, .measures = true};
+  }
+  Result<std::string> fingerprint() const override { return identity_.name; }
+  Result<std::string> architecture() const override { return std::string("sm_80"); }
+  Result<Build> build(const CompileRequest& request) override;
+  Result<LoadOutcome> load(const std::string& ptx, const std::string& file,
+                           const ModuleLimits& limits) override;
+  Result<std::unique_ptr<ShotSource>> shots(const Timed& incumbent,
+                                            const Timed* candidate) override;
+  Clock& clock() override { return clock_; }
+
+  // How often the judge asked.
+  struct Counts {
+    std::atomic<int> builds = 0;
+    std::atomic<int> loads = 0;
+    std::atomic<int> fresh_loads = 0;
+    std::atomic<int> runs = 0;
+    std::atomic<int> shots = 0;
+  };
+  const Counts& counts() const { return counts_; }
+
+private:
+  class Module;
+  class Shots;
+  class FakeClock final : public Clock {
+  public:
+    Nanoseconds now() override { return {now_.load()}; }
+    void advance(Nanoseconds by) { now_ = now_.load() + by.value; }
+
+  private:
+    std::atomic<double> now_ = 0;
+  };
+
+  DeviceIdentity identity_;
+  FakeScript script_;
+  FakeClock clock_;
+  Counts counts_;
+};
+
+} // namespace kernevo
