@@ -26,10 +26,11 @@ root=$folder/$suite
 taken_over='^(https?_proxy|ftp_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY|PIP_[A-Z_]+|SSL_CERT_[A-Z]+|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|JOBS)='
 
 mirror() {
+  # Either file may be missing, and so may a mirror of Debian in them.
   {
-    sed -n 's/^URIs: *\([^ ]*\).*/\1/p' /etc/apt/sources.list.d/*.sources
-    sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' /etc/apt/sources.list /etc/apt/sources.list.d/*.list
-  } 2>/dev/null | grep '/debian/\?$' | head -n 1
+    sed -n 's/^URIs: *\([^ ]*\).*/\1/p' /etc/apt/sources.list.d/*.sources || true
+    sed -n 's/^deb \(\[[^]]*\] \)\?\([^ ]*\) .*/\2/p' /etc/apt/sources.list /etc/apt/sources.list.d/*.list || true
+  } 2>/dev/null | sed -n '/\/debian\/\?$/{p;q}'
 }
 
 # The host's files at the same place in the new system.
