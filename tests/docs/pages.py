@@ -168,6 +168,10 @@ def shared_parts(page):
 
 def differing_parts(pages, root):
     for page in pages:
+        for block in page.blocks:
+            original = block.mark("same as")
+            if original and (root / original).read_text().splitlines() != block.lines:
+                yield f"{page.path}:{block.line}: this is not {original}"
         for target, text in shared_parts(page):
             other = root / target
             if not other.exists() or text not in other.read_text():

@@ -144,6 +144,12 @@ class Pages(MadeUpTree):
         with self.assertRaisesRegex(ValueError, "has no end"):
             self.pages_say("<!-- shared with other.md -->\nThe same\n")
 
+    def test_blocks_that_show_a_file(self):
+        self.write("examples/made.yaml", "a: 1\nb: 2\n")
+        page = "<!-- same as examples/made.yaml -->\n```yaml\na: 1\nb: 2\n```\n"
+        self.assert_fine(self.pages_say(page))
+        self.assert_found(self.pages_say(page.replace("b: 2", "b: 3")), "this is not examples/made.yaml")
+
     def test_a_fence_that_is_never_closed(self):
         with self.assertRaisesRegex(ValueError, "never closed"):
             self.pages_say("```sh\nkernevo count\n")
