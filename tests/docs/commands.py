@@ -188,6 +188,12 @@ def problem_of(command, code, said, folder):
     return f"{command.place}: `{command.text}` does not say what the page shows; first difference:\n  {missing}\nit says:\n{said.rstrip()}"
 
 
+def missing_compiler(program):
+    """Why nothing can be compiled here; empty when it can."""
+    doctor = subprocess.run([str(program), "doctor"], capture_output=True, text=True, check=False).stdout
+    return next((line for line in doctor.splitlines() if re.match(r"missing +CUDA compiler", line)), "")
+
+
 class Options:
     """The subcommands of the program and their options, from its own --help."""
 

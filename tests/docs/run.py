@@ -82,14 +82,18 @@ def look_at(block, root, options, tally):
     return reason is None and any(command.is_ours for command in commands.commands_of(block))
 
 
-def check_commands(root, program, verbose=False):
+def check_commands(root, program, verbose=False, only=None):
+    missing = commands.missing_compiler(program)
+    if missing:
+        print(f"SKIP: {missing}")
+        return True
     options = commands.Options(program)
     tally = Tally()
     to_run = []
     for path in pages.find_pages(root):
-        page = pages.read_page(path)
-        if path.name in NOT_FOLLOWED:
+        if path.name in NOT_FOLLOWED or (only and path != only):
             continue
+        page = pages.read_page(path)
         for number, text in pages.spans(page):
             tally.problems += [f"{path}:{number}: {problem}" for problem in options.problems(text)]
         blocks = [block for block in page.blocks if block.language in pages.SHELL_LANGUAGES]
@@ -108,12 +112,14 @@ def main():
     parser.add_argument("source", type=Path)
     parser.add_argument("program", type=Path, nargs="?")
     parser.add_argument("--verbose", action="store_true", help="every command and how long it took")
+    parser.add_argument("--page", type=Path, help="the commands of this page only")
     arguments = parser.parse_args()
     if arguments.what == "pages":
         return check_pages(arguments.source.resolve())
     if arguments.program is None:
         parser.error("commands need the program")
-    return check_commands(arguments.source.resolve(), arguments.program.resolve(), arguments.verbose)
+    only = arguments.page.resolve() if arguments.page else None
+    return check_commands(arguments.source.resolve(), arguments.program.resolve(), arguments.verbose, only)
 
 
 if __name__ == "__main__":
