@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-TIME_LIMIT_SECONDS = 120
+TIME_LIMIT_SECONDS = 300
 # What the words in capitals of a synopsis stand for. A run of that name is made when a block needs it.
 PLACEHOLDERS = {
     "TASK": "examples/softmax/task.yaml",
@@ -206,6 +206,9 @@ class Options:
     def _help(self, arguments):
         command = [str(self.program), *arguments, "--help"]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    def named(self, lines):
+        return {name for line in lines for name in re.findall(r"\bkernevo ([a-z][a-z-]*)", line)}
 
     def problems(self, text):
         """Subcommands and options that a command line names and the program does not have."""

@@ -90,6 +90,7 @@ def check_commands(root, program, verbose=False, only=None):
     options = commands.Options(program)
     tally = Tally()
     to_run = []
+    shown = set()
     for path in pages.find_pages(root):
         if path.name in NOT_FOLLOWED or (only and path != only):
             continue
@@ -97,7 +98,10 @@ def check_commands(root, program, verbose=False, only=None):
         for number, text in pages.spans(page):
             tally.problems += [f"{path}:{number}: {problem}" for problem in options.problems(text)]
         blocks = [block for block in page.blocks if block.language in pages.SHELL_LANGUAGES]
+        shown.update(name for block in blocks for name in options.named(block.lines))
         to_run += commands.chains([block for block in blocks if look_at(block, root, options, tally)])
+    if not only:
+        tally.problems += [f"no page shows 'kernevo {name}'" for name in sorted(options.subcommands - shown)]
     with tempfile.TemporaryDirectory(prefix="kernevo-docs-") as folder:
         workshop = commands.Workshop(program, root, Path(folder))
         workshop.make_run()
