@@ -1,6 +1,6 @@
 // The virtual GPU's public face: memory, modules, launches. Single-owner; launches use several
-// cores inside. Nothing here runs candidate code natively: PTX is interpreted, every access is
-// checked.
+// cores inside. PTX is interpreted, or translated to machine code of this processor (tier/); either
+// way every access is checked against the live allocations.
 #pragma once
 
 #include "kernevo/base/result.h"
