@@ -57,7 +57,7 @@ private:
   bool measures() const { return device_.capabilities().measures; }
 
   Result<void> load() {
-    KERNEVO_TRY(loaded, load_subject(device_, prepared_, {.memory_bytes = options_.memory_bytes}));
+    KERNEVO_TRY(loaded, load_kernel(device_, prepared_, {.memory_bytes = options_.memory_bytes}));
     if (loaded.refusal) {
       fault(fault_of(loaded.refusal->kind), loaded.refusal->message);
       return {};
@@ -72,8 +72,8 @@ private:
 
   Result<void> time_case(const ShapeCase& shape) {
     auto timed = measures()
-                     ? measure_case(device_, subject_, shape, options_)
-                     : predict_case(device_.identity(), subject_, machine_code_, shape, options_);
+                     ? measure_case(device_, *subject_, shape, options_)
+                     : predict_case(device_.identity(), *subject_, machine_code_, shape, options_);
     if (!timed)
       return tl::unexpected<Error>(timed.error());
     if (!timed->fault) {
@@ -97,7 +97,7 @@ private:
   const Task& task_;
   const BenchOptions& options_;
   BenchResult result_;
-  Subject subject_;
+  std::unique_ptr<KernelSubject> subject_;
   std::optional<sass::SassModule> machine_code_;
 };
 

@@ -1,5 +1,4 @@
-// The first rungs of the ladder: parse, compile, resources, small shapes with every sanitizer on,
-// hidden shapes, real shapes (sampled when large).
+// A kernel up the whole ladder: parse, compile, resources, then the shapes (judge_subject.h).
 #pragma once
 
 #include "kernevo/base/result.h"

@@ -244,10 +244,10 @@ private:
   }
 
   Result<void> in_turns() {
-    std::array<Subject, 2> subjects;
+    std::array<std::unique_ptr<KernelSubject>, 2> subjects;
     for (const Side side : {Side::incumbent, Side::candidate}) {
-      KERNEVO_TRY(loaded, load_subject(device_, prepared(side),
-                                       {.memory_bytes = options_.bench.memory_bytes}));
+      KERNEVO_TRY(loaded, load_kernel(device_, prepared(side),
+                                      {.memory_bytes = options_.bench.memory_bytes}));
       if (loaded.refusal) {
         result_.wrong = WrongKernel{side, fault_of(loaded.refusal->kind), loaded.refusal->message,
                                     std::nullopt};
@@ -261,7 +261,7 @@ private:
     for (const ShapeCase& shape : task_.shapes) {
       if (!wants(options_.bench, shape))
         continue;
-      KERNEVO_TRY(pair, measure_pair(device_, subjects[0], subjects[1], shape, options_.bench));
+      KERNEVO_TRY(pair, measure_pair(device_, *subjects[0], *subjects[1], shape, options_.bench));
       for (const Side side : {Side::incumbent, Side::candidate}) {
         const auto& fault = side == Side::incumbent ? pair.incumbent_fault : pair.candidate_fault;
         if (fault) {

@@ -15,15 +15,15 @@ bool used_up(const CaseReport& report) {
 
 } // namespace
 
-Result<CaseReport> run_limited_case(const Subject& subject, const CaseInputs& inputs,
-                                    const LaunchPlan& plan, const ExpectationSource& expectation,
+Result<CaseReport> run_limited_case(BoundSubject& subject, const CaseInputs& inputs,
+                                    const ExpectationSource& expectation,
                                     const CaseOptions& options, std::uint64_t first_budget) {
   const auto run = [&](bool sanitize, std::uint64_t budget) {
     CaseOptions limited = options;
     limited.sanitize = sanitize;
     limited.instruction_budget = budget;
     limited.seconds = processor_seconds(budget, options.seconds);
-    return run_case(subject, inputs, plan, expectation, limited);
+    return run_case(subject, inputs, expectation, limited);
   };
   if (!options.sanitize || first_budget >= options.instruction_budget)
     return run(options.sanitize, options.instruction_budget);

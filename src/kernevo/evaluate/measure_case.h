@@ -6,7 +6,7 @@
 
 namespace kernevo {
 
-Result<TimedCase> measure_case(Device& device, const Subject& subject, const ShapeCase& shape,
+Result<TimedCase> measure_case(Device& device, const KernelSubject& subject, const ShapeCase& shape,
                                const BenchOptions& options);
 
 struct MeasuredPair {
@@ -14,8 +14,8 @@ struct MeasuredPair {
   std::optional<CaseFault> candidate_fault;
   Episode episode; // when neither has a fault
 };
-Result<MeasuredPair> measure_pair(Device& device, const Subject& incumbent,
-                                  const Subject& candidate, const ShapeCase& shape,
+Result<MeasuredPair> measure_pair(Device& device, const KernelSubject& incumbent,
+                                  const KernelSubject& candidate, const ShapeCase& shape,
                                   const BenchOptions& options);
 
 } // namespace kernevo

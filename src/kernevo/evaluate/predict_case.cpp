@@ -24,25 +24,18 @@ constexpr std::uint64_t kMoreBlocks = 8; // times as many the second time
 // Errors are stated so that two validation launches in three lay within.
 constexpr double kModelConfidence = 0.68;
 
-std::uint64_t blocks_of(const LaunchPlan& plan) {
-  std::uint64_t blocks = 0;
-  for (const Launch& launch : plan.launches)
-    blocks += static_cast<std::uint64_t>(launch.grid[0] * launch.grid[1] * launch.grid[2]);
-  return blocks;
-}
-
 class Predictor {
 public:
-  Predictor(const DeviceIdentity& device, const Subject& subject,
+  Predictor(const DeviceIdentity& device, const KernelSubject& subject,
             const std::optional<sass::SassModule>& machine_code, const ShapeCase& shape,
             const BenchOptions& options)
-      : device_(device), subject_(subject), task_(*subject.prepared->task),
-        build_(subject.prepared->build), machine_code_(machine_code), shape_(shape),
+      : device_(device), subject_(subject), task_(*subject.prepared().task),
+        build_(subject.prepared().build), machine_code_(machine_code), shape_(shape),
         options_(options) {}
 
   Result<TimedCase> run() {
     KERNEVO_TRY(problem, make_problem(task_, shape_));
-    auto plan = subject_.prepared->plan(problem);
+    auto plan = subject_.prepared().plan(problem);
     if (!plan) {
       fault(FaultKind::interface_contract_error, format_error(plan.error()));
       return std::move(result_);
@@ -93,7 +86,7 @@ private:
 
   // Blocks with unequal work may be sampled so that less seems to be moved than the task asks for.
   bool unlikely_sample(const LaunchPlan& plan) const {
-    if (!task_.work.bytes || blocks_of(plan) <= options_.blocks)
+    if (!task_.work.bytes || plan.blocks() <= options_.blocks)
       return false;
     const auto compulsory = task_.work.bytes->evaluate(shape_.dims);
     if (!compulsory || *compulsory < static_cast<std::int64_t>(device_.gpu.l2_cache.value))
@@ -115,7 +108,7 @@ private:
     limits.instruction_budget = runaway_budget(estimated_work(task_, problem));
     KERNEVO_TRY(inputs, make_inputs_on_demand(problem, InputSet::nominal, options_.seed));
     KERNEVO_TRY(profiled, profile_case(subject_, inputs, plan, sampled, limits));
-    if (profiled.finding && plan.launches.size() > 1 && blocks_of(plan) <= kWholePlanBlocks) {
+    if (profiled.finding && plan.launches.size() > 1 && plan.blocks() <= kWholePlanBlocks) {
       KERNEVO_TRY(whole,
                   profile_case(subject_, inputs, plan, profiles(plan, std::nullopt), limits));
       profiled = std::move(whole);
@@ -179,7 +172,7 @@ private:
   }
 
   const DeviceIdentity& device_;
-  const Subject& subject_;
+  const KernelSubject& subject_;
   const Task& task_;
   const Build& build_;
   const std::optional<sass::SassModule>& machine_code_;
@@ -217,7 +210,7 @@ Receipt receipt_of(const DeviceIdentity& device, const Build& build, const Shape
   return receipt;
 }
 
-Result<TimedCase> predict_case(const DeviceIdentity& device, const Subject& subject,
+Result<TimedCase> predict_case(const DeviceIdentity& device, const KernelSubject& subject,
                                const std::optional<sass::SassModule>& machine_code,
                                const ShapeCase& shape, const BenchOptions& options) {
   return Predictor(device, subject, machine_code, shape, options).run();

@@ -49,20 +49,6 @@ PreparationFault compile_fault(const Build& build) {
   return fault;
 }
 
-// Address space the largest shape takes: tensors and a flag for each byte written.
-Result<std::uint64_t> largest_arena(const Task& task) {
-  constexpr std::uint64_t gaps = std::uint64_t{1} << 30U;
-  std::uint64_t largest = gaps;
-  for (const ShapeCase& shape : task.shapes) {
-    KERNEVO_TRY(problem, make_problem(task, shape));
-    std::uint64_t bytes = gaps;
-    for (const BufferSpec& buffer : problem.buffers)
-      bytes += 2 * buffer.bytes();
-    largest = std::max(largest, bytes);
-  }
-  return largest;
-}
-
 } // namespace
 
 Result<LaunchPlan> PreparedKernel::plan(const Problem& problem) const {
@@ -91,17 +77,6 @@ Result<PreparedKernel> prepare_kernel(Device& device, const Task& task, const Ke
   if (!prepared.build.ok)
     prepared.fault = compile_fault(prepared.build);
   return prepared;
-}
-
-Result<SubjectOutcome> load_subject(Device& device, const PreparedKernel& prepared,
-                                    ModuleLimits limits) {
-  KERNEVO_TRY(arena, largest_arena(*prepared.task));
-  limits.arena_bytes = arena;
-  KERNEVO_TRY(loaded, device.load(prepared.build.ptx, prepared.kernel->path + " (as PTX)", limits));
-  if (loaded.refusal && (loaded.refusal->kind == FindingKind::unsupported_instruction ||
-                         loaded.refusal->kind == FindingKind::invalid_ptx))
-    return fail(ErrorCode::unsupported, loaded.refusal->message);
-  return SubjectOutcome{{&prepared, std::move(loaded.module)}, std::move(loaded.refusal)};
 }
 
 } // namespace kernevo

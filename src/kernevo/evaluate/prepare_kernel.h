@@ -1,5 +1,5 @@
-// The one way from a kernel file to a kernel that is built for a device and loaded on it.
-// Everything that judges, times, tunes or evolves kernels begins here.
+// The one way from a kernel file to a kernel that is built for a device. Everything that judges,
+// times, tunes or evolves kernels begins here.
 #pragma once
 
 #include "kernevo/base/result.h"
@@ -9,7 +9,6 @@
 #include "kernevo/model/task.h"
 #include "kernevo/model/verdict.h"
 
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -39,21 +38,5 @@ struct PreparedKernel {
 // input's or the machine's.
 Result<PreparedKernel> prepare_kernel(Device& device, const Task& task, const KernelFile& kernel,
                                       const ParameterValues& values);
-
-// A prepared kernel on a device. Both must outlive it.
-struct Subject {
-  const PreparedKernel* prepared = nullptr;
-  std::unique_ptr<LoadedModule> module;
-};
-
-struct SubjectOutcome {
-  Subject subject;
-  std::optional<Finding> refusal;
-};
-
-// Room for every shape of the task. A module the device has no instruction for is an `unsupported`
-// error; one that takes the device down is refused.
-Result<SubjectOutcome> load_subject(Device& device, const PreparedKernel& prepared,
-                                    ModuleLimits limits);
 
 } // namespace kernevo

@@ -1,6 +1,6 @@
 #include "kernevo/evaluate/reference_oracle.h"
 
-#include "kernevo/evaluate/prepare_kernel.h"
+#include "kernevo/evaluate/kernel_subject.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ double reference_tolerance(DType dtype) {
 struct Reference {
   KernelFile kernel;
   PreparedKernel prepared;
-  Subject subject;
+  std::unique_ptr<KernelSubject> subject;
   double seconds = 0;
   // The last case, for one case is asked about output by output.
   std::uint64_t seed = 0;
@@ -37,7 +37,7 @@ struct Reference {
                                        std::span<const std::int64_t> points) {
     if (outputs.empty() || seed != inputs.seed || case_id != inputs.problem.case_id ||
         set != inputs.set) {
-      KERNEVO_TRY(fresh, run_reference(subject, inputs, seconds));
+      KERNEVO_TRY(fresh, run_reference(*subject, kernel.path, inputs, seconds));
       outputs = std::move(fresh);
       seed = inputs.seed;
       case_id = inputs.problem.case_id;
@@ -79,7 +79,7 @@ Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task
                 compiled && told ? build.diagnostics.front().place : task.reference_place,
                 "mend the task's reference_kernel");
   }
-  KERNEVO_TRY(loaded, load_subject(device, reference->prepared, {.fresh_process = true}));
+  KERNEVO_TRY(loaded, load_kernel(device, reference->prepared, {.fresh_process = true}));
   if (loaded.refusal)
     return fail(ErrorCode::unsupported,
                 "the reference kernel cannot run: " + loaded.refusal->message);

@@ -22,15 +22,6 @@ bool is_output(const BufferSpec& buffer) {
   return buffer.direction != Direction::in;
 }
 
-std::uint64_t block_count(const LaunchPlan& plan) {
-  std::uint64_t blocks = 0;
-  for (const Launch& launch : plan.launches)
-    blocks += static_cast<std::uint64_t>(launch.grid[0]) *
-              static_cast<std::uint64_t>(launch.grid[1]) *
-              static_cast<std::uint64_t>(launch.grid[2]);
-  return blocks;
-}
-
 // Flat indices of the elements whose every byte was written. Parts without data hold no flag.
 std::vector<std::int64_t> written_points(const BufferSpec& buffer, const Arena& arena,
                                          std::size_t region) {
@@ -135,9 +126,7 @@ public:
   }
 
 private:
-  std::size_t flags(std::size_t buffer) const {
-    return *laid_.request.tensors[buffer].written_region;
-  }
+  std::size_t flags(std::size_t buffer) const { return *laid_.run.tensors[buffer].written_region; }
   std::int64_t limit(const BufferSpec& buffer) const {
     return options_.point_limit > 0 ? options_.point_limit : buffer.elements();
   }
@@ -202,8 +191,7 @@ OracleInputs oracle_inputs(const CaseInputs& inputs) {
   return result;
 }
 
-Result<LaidOutCase> lay_out(const Subject& subject, const CaseInputs& inputs,
-                            const LaunchPlan& plan) {
+Result<LaidOutCase> lay_out(const CaseInputs& inputs) {
   std::vector<std::uint64_t> sizes;
   for (const BufferSpec& buffer : inputs.problem.buffers)
     sizes.push_back(buffer.bytes());
@@ -227,33 +215,25 @@ Result<LaidOutCase> lay_out(const Subject& subject, const CaseInputs& inputs,
       std::memcpy(region.data(), inputs.initial[i].data(), region.size());
     if (is_output(buffer))
       binding.written_region = written_region++;
-    laid.request.tensors.push_back(std::move(binding));
+    laid.run.tensors.push_back(std::move(binding));
   }
-  laid.request.instruments.on_demand = inputs.on_demand();
-  laid.request.plan = plan;
-  const Build& build = subject.prepared->build;
-  laid.request.entry_names = build.lowered_names;
-  for (const Launch& launch : plan.launches)
-    if (const KernelResources* resources = build.resources_of(launch.kernel);
-        resources != nullptr && resources->registers)
-      laid.request.registers[launch.kernel] = *resources->registers;
+  laid.run.instruments.on_demand = inputs.on_demand();
   return laid;
 }
 
-Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
-                            const LaunchPlan& plan, const ExpectationSource& expectation,
-                            const CaseOptions& options) {
+Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
+                            const ExpectationSource& expectation, const CaseOptions& options) {
   CaseReport report;
   report.record.case_id = inputs.problem.case_id;
   report.record.distribution = name_of(inputs.set);
   report.record.seed = inputs.seed;
-  report.record.blocks = block_count(plan);
-  KERNEVO_TRY(laid, lay_out(subject, inputs, plan));
-  laid.request.instruments.sanitize = options.sanitize;
-  laid.request.instruction_budget = options.instruction_budget;
-  laid.request.seconds = options.seconds;
-  laid.request.instruments.only_blocks = options.only_blocks;
-  laid.request.instruments.order = options.order;
+  report.record.blocks = subject.blocks();
+  KERNEVO_TRY(laid, lay_out(inputs));
+  laid.run.instruction_budget = options.instruction_budget;
+  laid.run.seconds = options.seconds;
+  laid.run.instruments.sanitize = options.sanitize;
+  laid.run.instruments.only_blocks = options.only_blocks;
+  laid.run.instruments.order = options.order;
   for (const BufferSpec& buffer : inputs.problem.buffers)
     report.bytes += buffer.bytes();
 
@@ -262,7 +242,7 @@ Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
   // The device runs the kernel while this process works out what to expect.
   auto expected = std::async(std::launch::async,
                              [&] { return sampled ? Result<void>{} : judge.expect(false); });
-  KERNEVO_TRY(outcome, subject.module->run(laid.request, laid.arena));
+  KERNEVO_TRY(outcome, subject.run(laid.run, laid.arena));
   KERNEVO_CHECK(expected.get());
   report.warp_instructions = outcome.warp_instructions;
   report.record.blocks_run = outcome.blocks_run;
@@ -286,15 +266,15 @@ Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
   return report;
 }
 
-Result<ProfiledCase> profile_case(const Subject& subject, const CaseInputs& inputs,
+Result<ProfiledCase> profile_case(const KernelSubject& subject, const CaseInputs& inputs,
                                   const LaunchPlan& plan,
                                   const std::vector<Instruments::Profile>& profile,
                                   const CaseOptions& options) {
-  KERNEVO_TRY(laid, lay_out(subject, inputs, plan));
-  laid.request.instruction_budget = options.instruction_budget;
-  laid.request.seconds = options.seconds;
-  laid.request.instruments.profile = profile;
-  KERNEVO_TRY(outcome, subject.module->run(laid.request, laid.arena));
+  KERNEVO_TRY(laid, lay_out(inputs));
+  laid.run.instruction_budget = options.instruction_budget;
+  laid.run.seconds = options.seconds;
+  laid.run.instruments.profile = profile;
+  KERNEVO_TRY(outcome, subject.module().run(subject.request(plan, laid.run), laid.arena));
   if (outcome.fault && (outcome.fault->kind == FindingKind::unsupported_instruction ||
                         outcome.fault->kind == FindingKind::invalid_ptx))
     return fail(ErrorCode::unsupported, outcome.fault->message);
@@ -302,16 +282,16 @@ Result<ProfiledCase> profile_case(const Subject& subject, const CaseInputs& inpu
 }
 
 Result<std::vector<std::vector<std::byte>>>
-run_reference(const Subject& subject, const CaseInputs& inputs, double seconds) {
-  KERNEVO_TRY(plan, subject.prepared->plan(inputs.problem));
-  KERNEVO_TRY(laid, lay_out(subject, inputs, plan));
-  laid.request.seconds = seconds;
-  KERNEVO_TRY(outcome, subject.module->run(laid.request, laid.arena));
+run_reference(Subject& subject, const std::string& file, const CaseInputs& inputs, double seconds) {
+  KERNEVO_TRY(bound, subject.bind(inputs.problem));
+  KERNEVO_TRY(laid, lay_out(inputs));
+  laid.run.seconds = seconds;
+  KERNEVO_TRY(outcome, bound->run(laid.run, laid.arena));
   if (outcome.fault)
     return fail(ErrorCode::input,
                 fmt::format("the reference kernel fails on case {}: {}", inputs.problem.case_id,
                             outcome.fault->message),
-                Place{subject.prepared->kernel->path}, "mend the task's reference_kernel");
+                Place{file}, "mend the task's reference_kernel");
   std::vector<std::vector<std::byte>> outputs;
   for (std::size_t i = 0; i < inputs.problem.buffers.size(); ++i) {
     outputs.emplace_back();

@@ -4,7 +4,7 @@
 #include "kernevo/base/lazy_pages.h"
 #include "kernevo/base/result.h"
 #include "kernevo/device/device.h"
-#include "kernevo/evaluate/prepare_kernel.h"
+#include "kernevo/evaluate/kernel_subject.h"
 #include "kernevo/model/task.h"
 #include "kernevo/model/verdict.h"
 #include "kernevo/task/inputs.h"
@@ -62,22 +62,21 @@ struct CaseReport {
   bool output_flood = false;
 };
 
-// The case's tensors in memory that the judge and the device share, and how the kernel may use
+// The case's tensors in memory that the judge and the device share, and how the subject may use
 // them.
 struct LaidOutCase {
   Arena arena;
-  RunRequest request;
+  SubjectRun run;
 };
-Result<LaidOutCase> lay_out(const Subject& subject, const CaseInputs& inputs,
-                            const LaunchPlan& plan);
+Result<LaidOutCase> lay_out(const CaseInputs& inputs);
 
-Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
-                            const LaunchPlan& plan, const ExpectationSource& expectation,
-                            const CaseOptions& options);
+// The subject is bound to the inputs' problem.
+Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
+                            const ExpectationSource& expectation, const CaseOptions& options);
 
-// Runs a trusted kernel and returns its outputs, one vector per buffer (empty for inputs); a fault
-// of it is an input error, for it is the task's own reference.
-Result<std::vector<std::vector<std::byte>>> run_reference(const Subject& subject,
+// Runs a trusted subject and returns its outputs, one vector per buffer (empty for inputs); a fault
+// of it is an input error of this file, for it is the task's own reference.
+Result<std::vector<std::vector<std::byte>>> run_reference(Subject& subject, const std::string& file,
                                                           const CaseInputs& inputs, double seconds);
 
 // What the launches of a plan do, counted on some blocks of each; nothing is compared.
@@ -85,7 +84,7 @@ struct ProfiledCase {
   std::vector<LaunchCounts> counts; // one per launch
   std::optional<Finding> finding;   // the kernel faulted; the counts are of what ran before
 };
-Result<ProfiledCase> profile_case(const Subject& subject, const CaseInputs& inputs,
+Result<ProfiledCase> profile_case(const KernelSubject& subject, const CaseInputs& inputs,
                                   const LaunchPlan& plan,
                                   const std::vector<Instruments::Profile>& profile,
                                   const CaseOptions& options);

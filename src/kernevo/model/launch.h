@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <variant>
 #include <vector>
@@ -29,6 +30,11 @@ struct Launch {
   bool cooperative = false;
   std::vector<LaunchArgument> arguments;
   Place place; // the directive it came from
+
+  std::uint64_t blocks() const {
+    return static_cast<std::uint64_t>(grid[0]) * static_cast<std::uint64_t>(grid[1]) *
+           static_cast<std::uint64_t>(grid[2]);
+  }
 };
 
 struct ScratchBuffer {
@@ -42,6 +48,12 @@ struct ScratchBuffer {
 struct LaunchPlan {
   std::vector<ScratchBuffer> scratch;
   std::vector<Launch> launches;
+
+  std::uint64_t blocks() const {
+    return std::accumulate(
+        launches.begin(), launches.end(), std::uint64_t{0},
+        [](std::uint64_t sum, const Launch& launch) { return sum + launch.blocks(); });
+  }
 };
 
 } // namespace kernevo

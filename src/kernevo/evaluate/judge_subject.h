@@ -1,0 +1,31 @@
+// The rungs of the ladder that any subject climbs: small shapes with every sanitizer on, hidden
+// shapes, real shapes (sampled when large).
+#pragma once
+
+#include "kernevo/base/result.h"
+#include "kernevo/evaluate/run_case.h"
+#include "kernevo/evaluate/subject.h"
+#include "kernevo/model/task.h"
+#include "kernevo/model/verdict.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace kernevo {
+
+struct JudgeOptions {
+  std::string file; // whom to blame when the subject does not fit a problem
+  std::uint64_t seed = 1;
+  double seconds = 60; // most processor time of a launch
+  std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
+  bool small_only = false;
+  bool instrumented = true;      // runs take Instruments
+  std::optional<RunOrder> order; // of every case; see CheckOptions
+};
+
+// Fills the verdict; the first fault ends the climb.
+Result<void> judge_subject(Subject& subject, const Task& task, const ExpectationSource& expectation,
+                           const JudgeOptions& options, Verdict& verdict);
+
+} // namespace kernevo

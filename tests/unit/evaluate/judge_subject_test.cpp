@@ -1,0 +1,173 @@
+// The ladder over a subject that is neither a kernel nor on a device: a function of this program
+// that fills the outputs, as any language's program may.
+#include "kernevo/evaluate/judge_subject.h"
+
+#include "kernevo/task/load_task.h"
+
+#include <algorithm>
+#include <functional>
+#include <gtest/gtest.h>
+
+namespace kernevo {
+namespace {
+
+constexpr std::int64_t kReal = 100'000;
+const std::string kAddTask =
+    "op_name: add\nshapes: [[" + std::to_string(kReal) + "]]\ndtype: float32\ntarget_gpu: A100\n";
+
+// C = A + B, or what somebody makes of it, element by element.
+using Addition =
+    std::function<std::optional<float>(std::int64_t i, std::int64_t n, float a, float b)>;
+
+struct Script {
+  Addition add;
+  std::function<std::optional<Finding>(std::int64_t n)> finding = nullptr;
+  std::function<bool(std::int64_t n)> fits = nullptr;
+  bool separable = false;
+  std::vector<SubjectRun> runs = {}; // what was asked
+};
+
+class BoundAddition final : public BoundSubject {
+public:
+  BoundAddition(Script& script, std::int64_t n) : script_(script), n_(n) {}
+
+  std::uint64_t blocks() const override { return static_cast<std::uint64_t>(n_); }
+  std::optional<std::array<std::int64_t, 3>> separable_grid() const override {
+    if (!script_.separable)
+      return std::nullopt;
+    return std::array<std::int64_t, 3>{n_, 1, 1};
+  }
+  Result<RunOutcome> run(const SubjectRun& run, const Arena& arena) override {
+    script_.runs.push_back(run);
+    if (script_.finding)
+      if (const auto finding = script_.finding(n_))
+        return RunOutcome::stopped_by(*finding);
+    const auto* a = reinterpret_cast<const float*>(arena.region(run.tensors[0].region).data());
+    const auto* b = reinterpret_cast<const float*>(arena.region(run.tensors[1].region).data());
+    auto* c = reinterpret_cast<float*>(arena.region(run.tensors[2].region).data());
+    const auto written = arena.region(*run.tensors[2].written_region);
+    for (std::int64_t i = 0; i < n_; ++i)
+      if (const auto sum = script_.add(i, n_, a[i], b[i])) {
+        c[i] = *sum;
+        std::fill_n(written.begin() + i * 4, 4, std::byte{1});
+      }
+    RunOutcome outcome;
+    outcome.warp_instructions = static_cast<std::uint64_t>(n_);
+    outcome.blocks_run = blocks();
+    return outcome;
+  }
+
+private:
+  Script& script_;
+  std::int64_t n_;
+};
+
+class AdditionSubject final : public Subject {
+public:
+  explicit AdditionSubject(Script& script) : script_(script) {}
+  KernelLanguage language() const override { return KernelLanguage::python; }
+  Result<std::unique_ptr<BoundSubject>> bind(const Problem& problem) override {
+    const std::int64_t n = problem.dims.at("N");
+    if (script_.fits && !script_.fits(n))
+      return fail(ErrorCode::input, "takes multiples of four", Place{"program.py", 3, 1});
+    return std::make_unique<BoundAddition>(script_, n);
+  }
+
+private:
+  Script& script_;
+};
+
+Verdict judged(Script& script, JudgeOptions options = {}) {
+  const auto task = parse_task(kAddTask, "task.yaml");
+  EXPECT_TRUE(task);
+  options.file = "program.py";
+  AdditionSubject subject(script);
+  const ExpectationSource oracle = [](const CaseInputs& inputs, std::size_t output,
+                                      std::span<const std::int64_t> points) {
+    return expected_values(inputs.problem, oracle_inputs(inputs), output, points);
+  };
+  Verdict verdict;
+  const auto done = judge_subject(subject, task->task, oracle, options, verdict);
+  EXPECT_TRUE(done) << (done ? "" : format_error(done.error()));
+  return verdict;
+}
+
+const Addition kRight = [](std::int64_t, std::int64_t, float a, float b) { return a + b; };
+
+TEST(JudgeSubject, AcceptsARightProgramOnEveryRung) {
+  Script script{kRight};
+  const Verdict verdict = judged(script);
+  EXPECT_FALSE(verdict.fault) << verdict.summary;
+  EXPECT_EQ(verdict.rung, Rung::real_shapes);
+  EXPECT_GE(verdict.cases.size(), 6U);
+  EXPECT_TRUE(std::any_of(verdict.cases.begin(), verdict.cases.end(),
+                          [](const CheckedCase& c) { return c.hidden; }));
+  EXPECT_EQ(script.runs.size(), verdict.cases.size());
+}
+
+TEST(JudgeSubject, OneWrongElementIsFoundOnWhicheverRungItStands) {
+  for (const std::int64_t only : {std::int64_t{0}, kReal}) {
+    Script script{[&](std::int64_t i, std::int64_t n, float a, float b) {
+      return i == n - 1 && (only == 0 || n == only) ? a + b + 1 : a + b;
+    }};
+    const Verdict verdict = judged(script);
+    ASSERT_EQ(verdict.fault, FaultKind::correctness_mismatch) << verdict.summary;
+    EXPECT_EQ(verdict.rung, only == 0 ? Rung::small_shapes : Rung::real_shapes);
+    ASSERT_TRUE(verdict.mismatch);
+    EXPECT_EQ(verdict.mismatch->buffer, "C");
+  }
+}
+
+TEST(JudgeSubject, AnElementThatIsNotWrittenIsAFault) {
+  Script script{[](std::int64_t i, std::int64_t n, float a, float b) {
+    return i + 1 == n ? std::optional<float>() : a + b;
+  }};
+  EXPECT_EQ(judged(script).fault, FaultKind::uninitialized_memory_error);
+}
+
+TEST(JudgeSubject, WhatTheRunFoundIsTheFault) {
+  Script script{kRight, [](std::int64_t n) {
+                  Finding finding;
+                  finding.kind = FindingKind::out_of_bounds;
+                  finding.message = "past the end";
+                  return n == kReal ? std::optional(finding) : std::nullopt;
+                }};
+  const Verdict verdict = judged(script);
+  EXPECT_EQ(verdict.fault, FaultKind::memory_safety_error);
+  EXPECT_EQ(verdict.rung, Rung::real_shapes);
+  EXPECT_NE(verdict.summary.find("past the end"), std::string::npos) << verdict.summary;
+}
+
+TEST(JudgeSubject, AProgramThatDoesNotTakeAShapeBreaksItsContract) {
+  Script script{kRight, nullptr, [](std::int64_t n) { return n % 4 == 0; }};
+  const Verdict verdict = judged(script);
+  EXPECT_EQ(verdict.fault, FaultKind::interface_contract_error) << verdict.summary;
+  ASSERT_FALSE(verdict.diagnostics.empty());
+  EXPECT_EQ(verdict.diagnostics.front().place.line, 3);
+}
+
+TEST(JudgeSubject, StopsAfterTheSmallShapesWhenAsked) {
+  Script script{kRight};
+  JudgeOptions options;
+  options.small_only = true;
+  const Verdict verdict = judged(script, options);
+  EXPECT_FALSE(verdict.fault) << verdict.summary;
+  EXPECT_EQ(verdict.rung, Rung::small_shapes);
+}
+
+TEST(JudgeSubject, AsksForNoInstrumentsWhereThereAreNone) {
+  Script script{kRight};
+  script.separable = true;
+  JudgeOptions options;
+  options.instrumented = false;
+  EXPECT_FALSE(judged(script, options).fault);
+  ASSERT_FALSE(script.runs.empty());
+  for (const SubjectRun& run : script.runs) {
+    EXPECT_FALSE(run.instruments.sanitize);
+    EXPECT_FALSE(run.instruments.order.shuffled);
+    EXPECT_TRUE(run.instruments.only_blocks.empty());
+  }
+}
+
+} // namespace
+} // namespace kernevo
