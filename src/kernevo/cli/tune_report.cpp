@@ -111,8 +111,8 @@ std::string use_command(const TuneSummary& summary, const ParameterValues& value
   std::string text = fmt::format(
       "kernevo bench {} {}", word(summary.names.task),
       word(summary.names.written.empty() ? summary.names.kernel : summary.names.written));
-  if (!summary.names.device.device.empty())
-    text += " --device " + word(summary.names.device.device);
+  if (summary.names.device.device)
+    text += " --device " + word(*summary.names.device.device);
   if (!summary.names.device.gpu.empty())
     text += " --gpu " + word(summary.names.device.gpu);
   if (summary.names.written.empty())
