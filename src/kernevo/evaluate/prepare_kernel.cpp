@@ -101,7 +101,8 @@ Result<SubjectOutcome> load_subject(Device& device, const PreparedKernel& prepar
   if (loaded.refusal && (loaded.refusal->kind == FindingKind::unsupported_instruction ||
                          loaded.refusal->kind == FindingKind::invalid_ptx))
     return fail(ErrorCode::unsupported, loaded.refusal->message);
-  return SubjectOutcome{{&prepared, std::move(loaded.module)}, std::move(loaded.refusal)};
+  return SubjectOutcome{{&prepared, std::move(loaded.module), device.capabilities().instrumented},
+                        std::move(loaded.refusal)};
 }
 
 } // namespace kernevo

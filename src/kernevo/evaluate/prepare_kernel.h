@@ -44,6 +44,7 @@ Result<PreparedKernel> prepare_kernel(Device& device, const Task& task, const Ke
 struct Subject {
   const PreparedKernel* prepared = nullptr;
   std::unique_ptr<LoadedModule> module;
+  bool instrumented = false; // the device is
 };
 
 struct SubjectOutcome {

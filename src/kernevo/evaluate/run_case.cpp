@@ -93,11 +93,12 @@ public:
     return false;
   }
 
-  // True when every element is written; false leaves the fault in the report.
+  // True when every element is written; false leaves the fault in the report. Where nobody notes
+  // what is written, the comparison finds what is still poison.
   bool all_written() {
     for (std::size_t i = 0; i < inputs_.problem.buffers.size(); ++i) {
       const BufferSpec& buffer = inputs_.problem.buffers[i];
-      if (buffer.direction != Direction::out)
+      if (buffer.direction != Direction::out || !laid_.request.tensors[i].written_region)
         continue;
       if (const auto element = first_unwritten(buffer, written(i))) {
         report_.fault = FaultKind::uninitialized_memory_error;
@@ -106,6 +107,22 @@ public:
                                       report_.record.case_id, report_.record.distribution);
         return false;
       }
+    }
+    return true;
+  }
+
+  // A device without instruments lets kernels write where they should only read.
+  bool inputs_kept() {
+    if (inputs_.on_demand())
+      return true;
+    for (std::size_t i = 0; i < inputs_.problem.buffers.size(); ++i) {
+      const BufferSpec& buffer = inputs_.problem.buffers[i];
+      if (is_output(buffer) || std::ranges::equal(laid_.arena.region(i), inputs_.initial[i]))
+        continue;
+      report_.fault = FaultKind::memory_safety_error;
+      report_.summary = fmt::format("writes to the input '{}' (case {}, {} inputs)", buffer.name,
+                                    report_.record.case_id, report_.record.distribution);
+      return false;
     }
     return true;
   }
@@ -208,7 +225,7 @@ Result<LaidOutCase> lay_out(const Subject& subject, const CaseInputs& inputs,
   for (const BufferSpec& buffer : inputs.problem.buffers)
     sizes.push_back(buffer.bytes());
   for (const BufferSpec& buffer : inputs.problem.buffers)
-    if (is_output(buffer))
+    if (is_output(buffer) && subject.instrumented)
       sizes.push_back(buffer.bytes());
   KERNEVO_TRY(arena, Arena::create(sizes));
   LaidOutCase laid{std::move(arena), {}};
@@ -225,7 +242,7 @@ Result<LaidOutCase> lay_out(const Subject& subject, const CaseInputs& inputs,
       std::fill(region.begin(), region.end(), kPoison);
     else
       std::memcpy(region.data(), inputs.initial[i].data(), region.size());
-    if (is_output(buffer))
+    if (is_output(buffer) && subject.instrumented)
       binding.written_region = written_region++;
     laid.request.tensors.push_back(std::move(binding));
   }
@@ -279,7 +296,7 @@ Result<CaseReport> run_case(const Subject& subject, const CaseInputs& inputs,
     KERNEVO_CHECK(judge.expect(true));
     if (!judge.wrote_something())
       return report;
-  } else if (!judge.all_written()) {
+  } else if (!judge.all_written() || (!subject.instrumented && !judge.inputs_kept())) {
     return report;
   }
   judge.compare();
