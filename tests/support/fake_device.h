@@ -23,6 +23,7 @@ struct FakeScript {
   std::function<RunOutcome(const std::string& source, const RunRequest&, const Arena&)> run;
   bool marks_written = true;
   bool instrumented = true;
+  bool measures = true;
   // Of one run, before noise.
   std::function<Nanoseconds(const std::string& source, const RunRequest&)> time;
   // By name, of noise_models(), or none.
@@ -36,7 +37,7 @@ public:
 
   const DeviceIdentity& identity() const override { return identity_; }
   DeviceCapabilities capabilities() const override {
-    return {.instrumented = script_.instrumented, .measures = true};
+    return {.instrumented = script_.instrumented, .measures = script_.measures};
   }
   Result<std::string> fingerprint() const override { return identity_.name; }
   Result<std::string> architecture() const override { return std::string("sm_80"); }
