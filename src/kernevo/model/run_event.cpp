@@ -1,6 +1,7 @@
 #include "kernevo/model/run_event.h"
 
 #include "kernevo/model/json_fields.h"
+#include "kernevo/model/timing.h"
 
 #include <array>
 
@@ -162,6 +163,10 @@ std::optional<SearchKind> search_kind(std::string_view name) {
     if (name_of(kind) == name)
       return kind;
   return std::nullopt;
+}
+
+bool is_modelled(const RunStarted& started) {
+  return started.method == name_of(TimingMethod::modelled);
 }
 
 std::string_view name_of(StopReason value) {

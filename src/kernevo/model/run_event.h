@@ -68,6 +68,7 @@ struct RunStarted {
 
   bool operator==(const RunStarted&) const = default;
 };
+bool is_modelled(const RunStarted& started); // its times are
 
 struct Restarted {
   Step step = 0; // decided before this step
