@@ -41,7 +41,7 @@ protected:
 
 TEST_F(MeasuredRun, IsShownAsMeasured) {
   EXPECT_THAT(output("show"),
-              AllOf(HasSubstr("device   A100; times are measured"),
+              AllOf(HasSubstr("device   fake:A100; times are measured"),
                     HasSubstr("20 us -> 2 us, 10.00 x the reference's speed, measured"),
                     Not(HasSubstr("modelled")), Not(HasSubstr("virtual"))));
   EXPECT_THAT(output("show", {"--why", std::to_string(best_)}),

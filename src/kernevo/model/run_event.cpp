@@ -87,13 +87,19 @@ RunSettings settings_of(const Json& json) {
 }
 
 RunStarted started_of(const Json& json) {
-  only_keys(json, {"run", "task_file", "task", "task_name", "operation", "gpu", "method", "program",
-                   "context", "settings"});
-  return {json.at("run"),       json.at("task_file"),
-          json.at("task"),      json.at("task_name"),
-          json.at("operation"), json.at("gpu"),
-          json.at("method"),    json.at("program"),
-          json.at("context"),   settings_of(json.at("settings"))};
+  only_keys(json, {"run", "task_file", "task", "task_name", "operation", "gpu", "device", "method",
+                   "program", "context", "settings"});
+  return {json.at("run"),
+          json.at("task_file"),
+          json.at("task"),
+          json.at("task_name"),
+          json.at("operation"),
+          json.at("gpu"),
+          json.value("device", std::string()),
+          json.at("method"),
+          json.at("program"),
+          json.at("context"),
+          settings_of(json.at("settings"))};
 }
 
 Restarted restarted_of(const Json& json) {
@@ -115,6 +121,7 @@ struct Writer {
                       {"task_name", e.task_name},
                       {"operation", e.operation},
                       {"gpu", e.gpu},
+                      {"device", e.device},
                       {"method", e.method},
                       {"program", e.program},
                       {"context", e.context},

@@ -9,6 +9,7 @@
 #include "places.h"
 #include "scripted_kernels.h"
 
+#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 #include "kernevo/evaluate/result_json.h"
 #include "scripted_kernels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 
 #include "scripted_kernels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

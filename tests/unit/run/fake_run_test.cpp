@@ -1,6 +1,7 @@
 // A whole evolution on a device that measures.
 #include "kernevo/evolve/replay.h"
 #include "kernevo/extract/receipt.h"
+#include "kernevo/run/stored_run.h"
 #include "memory_store.h"
 #include "scripted_run.h"
 
@@ -85,6 +86,7 @@ TEST_F(EvolutionOnAFake, EveryRecordSaysMeasured) {
   const auto state = run.start(journal());
   ASSERT_TRUE(state) << format_error(state.error());
   EXPECT_EQ(state->started.method, "measured");
+  EXPECT_EQ(state->started.device, "fake:A100");
   EXPECT_FALSE(is_modelled(state->started));
   for (const std::string& body : bodies(journal()))
     EXPECT_THAT(body, Not(HasSubstr("modelled")));
@@ -94,6 +96,17 @@ TEST_F(EvolutionOnAFake, EveryRecordSaysMeasured) {
               AllOf(HasSubstr("2 us measured, 10 x the reference's speed"),
                     HasSubstr("not shown, on the A100"), Not(HasSubstr("modelled")),
                     Not(HasSubstr("virtual"))));
+}
+
+// Its times and those of another device would not compare.
+TEST_F(EvolutionOnAFake, GoesOnOnItsOwnDeviceOrNotAtAll) {
+  auto made = std::move(store_.create("stored")).value();
+  auto state = ScriptedRun().start(*made);
+  ASSERT_TRUE(state) << format_error(state.error());
+  run::StoredRun stored{std::move(made), std::move(*state)};
+  const auto context = run::context_of(stored);
+  ASSERT_FALSE(context) << "there is no such device outside of tests";
+  EXPECT_THAT(format_error(context.error()), HasSubstr("'fake:A100' does not name a device"));
 }
 
 // Whoever would be announced is checked where no kernel has run; the others are not worth that.
