@@ -150,7 +150,7 @@ function drawRoofline() {
     const [root, marks] = rooflineChart(page, shape, width);
     interactive(root, marks);
     return root;
-  }), el("p", { class: "note" }, "Rate: the work the task\u2019s model counts, by the modelled time. Intensity: that work by the bytes that must move whatever the kernel does, so all kernels of a shape stand above one another. Roofs: the GPU\u2019s table."));
+  }), el("p", { class: "note" }, "Rate: the work the task\u2019s model counts, by the " + page.run.method + " time. Intensity: that work by the bytes that must move whatever the kernel does, so all kernels of a shape stand above one another. Roofs: the GPU\u2019s table."));
 }
 
 function drawLessons() {

@@ -150,6 +150,34 @@ TEST_F(BadInput, UnknownGpuInATask) {
                write("k.cu", kKernel)}),
       2, {"t.yaml:4", "A1000", "did you mean 'A100'"});
 }
+TEST_F(BadInput, NamesThatAreNoDeviceNameTheDevicesThereAre) {
+  const std::string task = write("t.yaml", kTask);
+  const std::string kernel = write("k.cu", kKernel);
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"", "it is empty"},
+      {"cuda:", "nothing follows"},
+      {"cuda:-1", "a number from 0"},
+      {"cuda:x", "a number from 0"},
+      {"virtual:", "nothing follows"},
+      {"virtul:A100", "did you mean 'virtual'"},
+      {"A1000", "did you mean 'A100'"},
+      {"virtual:A1000", "did you mean 'A100'"},
+      {"virtual:A\n1", "unknown GPU"},
+      {"cuda:0", "cannot open cuda:0"},
+      {"remote:http://h", "cannot open remote:http://h"}};
+  for (const auto& [name, why] : names) {
+    SCOPED_TRACE(name);
+    expect_line(kernevo({"check", task, kernel, "--device", name}), 2,
+                {why, "devices here: ", "virtual:A100", "virtual:H100"});
+  }
+  for (const std::string command : {"bench", "tune", "profile"})
+    expect_line(kernevo({command, task, kernel, "--device", "virtul:A100"}), 2,
+                {"did you mean 'virtual'", "devices here: "});
+  expect_line(kernevo({"evolve", task, "--device", "cuda:0"}), 2,
+              {"cannot open cuda:0", "devices here: "});
+  expect_line(kernevo({"check", task, kernel, "--device", "virtual:H100", "--gpu", "H100"}), 2,
+              {"both --device and --gpu", "give one"});
+}
 TEST_F(BadInput, UnknownGpuOnTheCommandLine) {
   expect_line(kernevo({"check", write("t.yaml", kTask), write("k.cu", kKernel), "--gpu", "H1000"}),
               2, {"H1000", "did you mean 'H100'"});

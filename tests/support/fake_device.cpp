@@ -7,6 +7,15 @@
 #include <utility>
 
 namespace kernevo {
+namespace {
+
+Noise noise_of(const FakeScript& script) {
+  if (script.noise == "none")
+    return [] { return Disturbance{}; };
+  return noise_model(script.noise).start(script.seed);
+}
+
+} // namespace
 
 class FakeDevice::Module final : public LoadedModule {
 public:
@@ -14,6 +23,10 @@ public:
 
   Result<RunOutcome> run(const RunRequest& request, const Arena& arena) override {
     ++device_.counts_.runs;
+    {
+      const std::lock_guard lock(device_.mutex_);
+      device_.requests_.push_back(request);
+    }
     RunOutcome outcome = device_.script_.run(source_, request, arena);
     if (!outcome.fault && device_.script_.marks_written)
       for (const TensorBinding& tensor : request.tensors)
@@ -34,10 +47,14 @@ class FakeDevice::Shots final : public ShotSource {
 public:
   Shots(FakeDevice& device, Nanoseconds incumbent, Nanoseconds candidate)
       : device_(device), incumbent_(incumbent), candidate_(candidate),
-        noise_(noise_model(device.script_.noise).start(device.script_.seed)) {}
+        noise_(noise_of(device.script_)) {}
 
   Result<Shot> shoot(Side side) override {
     ++device_.counts_.shots;
+    {
+      const std::lock_guard lock(device_.mutex_);
+      device_.sides_shot_.push_back(side);
+    }
     const Disturbance disturbance = noise_();
     const Nanoseconds plain = side == Side::incumbent ? incumbent_ : candidate_;
     const Nanoseconds time{plain.value * std::exp(disturbance.log_factor)};
@@ -89,6 +106,16 @@ Result<std::unique_ptr<ShotSource>> FakeDevice::shots(const Timed& incumbent,
   };
   const Nanoseconds first = time_of(incumbent);
   return std::make_unique<Shots>(*this, first, candidate == nullptr ? first : time_of(*candidate));
+}
+
+std::vector<RunRequest> FakeDevice::requests() const {
+  const std::lock_guard lock(mutex_);
+  return requests_;
+}
+
+std::vector<Side> FakeDevice::sides_shot() const {
+  const std::lock_guard lock(mutex_);
+  return sides_shot_;
 }
 
 } // namespace kernevo

@@ -7,11 +7,14 @@
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <string>
+#include <vector>
 
 namespace kernevo {
 
-// The script speaks of kernels by their source: a fake build's PTX is the source itself.
+// The script speaks of kernels by their source: a fake build's PTX is the source itself, followed
+// by a line NAME=VALUE for each macro.
 struct FakeScript {
   // Why a source does not compile; nothing when it does.
   std::function<std::optional<std::string>(const CompileRequest&)> refuses = nullptr;
@@ -19,9 +22,11 @@ struct FakeScript {
   // lists as an output, unless the script says it sets them itself.
   std::function<RunOutcome(const std::string& source, const RunRequest&, const Arena&)> run;
   bool marks_written = true;
+  bool instrumented = true;
+  bool measures = true;
   // Of one run, before noise.
   std::function<Nanoseconds(const std::string& source, const RunRequest&)> time;
-  // By name, of noise_models().
+  // By name, of noise_models(), or none.
   std::string noise = "none";
   std::uint64_t seed = 1;
 };
@@ -32,7 +37,7 @@ public:
 
   const DeviceIdentity& identity() const override { return identity_; }
   DeviceCapabilities capabilities() const override {
-    return {.instrumented = true, .measures = true};
+    return {.instrumented = script_.instrumented, .measures = script_.measures};
   }
   Result<std::string> fingerprint() const override { return identity_.name; }
   Result<std::string> architecture() const override { return std::string("sm_80"); }
@@ -52,6 +57,9 @@ public:
     std::atomic<int> shots = 0;
   };
   const Counts& counts() const { return counts_; }
+  // What it asked for, in order.
+  std::vector<RunRequest> requests() const;
+  std::vector<Side> sides_shot() const;
 
 private:
   class Module;
@@ -59,7 +67,7 @@ private:
   class FakeClock final : public Clock {
   public:
     Nanoseconds now() override { return {now_.load()}; }
-    void advance(Nanoseconds by) { now_ = now_.load() + by.value; }
+    void advance(Nanoseconds by) { now_.fetch_add(by.value); }
 
   private:
     std::atomic<double> now_ = 0;
@@ -69,6 +77,9 @@ private:
   FakeScript script_;
   FakeClock clock_;
   Counts counts_;
+  mutable std::mutex mutex_;
+  std::vector<RunRequest> requests_;
+  std::vector<Side> sides_shot_;
 };
 
 } // namespace kernevo

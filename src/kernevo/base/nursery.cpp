@@ -2,7 +2,6 @@
 #include "kernevo/base/worker_process.h"
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
@@ -34,12 +33,16 @@ std::string& worker_program() {
 }
 
 struct Counts {
-  std::atomic<std::uint64_t> nurseries = 0;
-  std::atomic<std::uint64_t> workers = 0;
+  std::mutex mutex;
+  std::map<std::string, WorkerCounts> by_role;
 };
 Counts& counts() {
-  static Counts all;
-  return all;
+  static auto* all = new Counts; // never destroyed: threads may still be at work
+  return *all;
+}
+void count(const std::string& role, std::uint64_t WorkerCounts::* what) {
+  const std::lock_guard lock(counts().mutex);
+  ++(counts().by_role[role].*what);
 }
 
 struct ChannelEnds {
@@ -152,7 +155,7 @@ private:
   Result<void> start() {
     KERNEVO_TRY(started, on_lasting_thread([&] { return start_program(program_, role_); }));
     process_.reset(new WorkerProcess(started.first, std::move(started.second)));
-    ++counts().nurseries;
+    count(role_, &WorkerCounts::nurseries);
     WorkerEnd end = WorkerEnd::crashed;
     if (process_->send(preparation_) && process_->receive(kReadySeconds, &end))
       return {};
@@ -172,7 +175,7 @@ private:
     const pid_t pid = answer ? std::atoi(answer->text.c_str()) : 0;
     if (pid <= 0)
       return std::nullopt;
-    ++counts().workers;
+    count(role_, &WorkerCounts::workers);
     return WorkerProcess(pid, std::move(channel->ours));
   }
 
@@ -199,8 +202,9 @@ void set_worker_program(const std::string& path) {
   worker_program() = path;
 }
 
-WorkerCounts worker_counts() {
-  return {counts().nurseries, counts().workers};
+WorkerCounts worker_counts(const std::string& role) {
+  const std::lock_guard lock(counts().mutex);
+  return counts().by_role[role];
 }
 
 Result<WorkerProcess> WorkerProcess::start(const std::string& role,

@@ -94,11 +94,12 @@ struct WorkerRole {
 // The nursery's main loop; in a worker it returns what `serve` returned.
 int serve_role(const WorkerRole& role);
 
-// How many nurseries were started and how many workers they forked, in this process so far.
+// How many nurseries of a role were started and how many workers they forked, in this process so
+// far.
 struct WorkerCounts {
   std::uint64_t nurseries = 0;
   std::uint64_t workers = 0;
 };
-WorkerCounts worker_counts();
+WorkerCounts worker_counts(const std::string& role);
 
 } // namespace kernevo

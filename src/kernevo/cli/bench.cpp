@@ -37,21 +37,21 @@ void print_launch(const LaunchBench& launch) {
 
 void print_result(const Options& options, const BenchResult& result) {
   if (!options.common.quiet) {
-    fmt::print("task     {}\nkernel   {}\ndevice   virtual {} (sm_{})\n", options.task,
-               options.kernel, result.device.gpu.name, result.device.gpu.compute_capability);
+    fmt::print("task     {}\nkernel   {}\ndevice   {}\n", options.task, options.kernel,
+               device_text(result.device));
     if (!result.parameters.empty())
       fmt::print("with     {}\n", parameters_text(result.parameters));
   }
   for (const CaseBench& c : result.cases) {
-    fmt::print("{}  {}  modelled, {} to {}\n", paint(c.case_id, Tone::strong),
-               paint(time_text(c.timing.median.value), Tone::strong),
+    fmt::print("{}  {}  {}, {} to {}\n", paint(c.case_id, Tone::strong),
+               paint(time_text(c.timing.median.value), Tone::strong), name_of(c.timing.method),
                time_text(c.timing.interval.low.value), time_text(c.timing.interval.high.value));
     if (options.common.quiet)
       continue;
     for (const LaunchBench& launch : c.launches)
       print_launch(launch);
   }
-  if (!options.common.quiet)
+  if (!options.common.quiet && result.device.method == TimingMethod::modelled)
     fmt::print("shares are the time each resource alone would need, of the predicted time; they "
                "overlap and do not add up\n");
 }

@@ -154,8 +154,8 @@ void print_result(const Options& options, const Shown& shown,
   const CheckResult& result = shown.result;
   const Verdict& verdict = result.verdict;
   if (!options.common.quiet) {
-    fmt::print("task     {}\nkernel   {}\ndevice   virtual {} (sm_{})\n", options.task,
-               options.kernel, result.device.gpu.name, result.device.gpu.compute_capability);
+    fmt::print("task     {}\nkernel   {}\ndevice   {}\n", options.task, options.kernel,
+               device_text(result.device));
     if (!result.parameters.empty())
       fmt::print("with     {}\n", parameters_text(result.parameters));
     print_build(result);

@@ -123,9 +123,9 @@ void print_run_summary(const RunState& state, store::Journal& journal,
     fmt::print("tried    {} steps, {} evaluations: {}\n", state.told, state.evaluations,
                tried.empty() ? "nothing applied" : tried);
   } else {
-    fmt::print("{}   {} -> {}, {} x the reference's speed, modelled{}\n",
-               paint("faster", Tone::good), time_text(state.baseline->value),
-               time_text(best->objective.value), fmt::format("{:.2f}", state.speedup()),
+    fmt::print("{}   {} -> {}, {} x the reference's speed, {}{}\n", paint("faster", Tone::good),
+               time_text(state.baseline->value), time_text(best->objective.value),
+               fmt::format("{:.2f}", state.speedup()), state.started.method,
                best->roofline ? fmt::format(", {:.0f} % of the roofline", 100 * *best->roofline)
                               : "");
     if (!quiet) {

@@ -14,6 +14,13 @@ void add_device_options(CommandLine& command, DeviceChoice& choice) {
   command.add_option("--gpu", choice.gpu, "Named GPU instead of the task's target: virtual:GPU");
 }
 
+std::string device_text(const DeviceIdentity& device) {
+  return fmt::format("{} (sm_{})",
+                     device.method == TimingMethod::modelled ? "virtual " + device.gpu.name
+                                                             : device.name,
+                     device.gpu.compute_capability);
+}
+
 Result<ParameterValues> parse_parameters(const std::vector<std::string>& settings) {
   ParameterValues values;
   for (const std::string& setting : settings) {

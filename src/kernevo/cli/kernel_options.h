@@ -15,6 +15,9 @@ class CommandLine;
 // --device and --gpu.
 void add_device_options(CommandLine& command, DeviceChoice& choice);
 
+// "virtual A100 (sm_80)", or the name of a device that is real.
+std::string device_text(const DeviceIdentity& device);
+
 // "BM=64" each; integers only.
 Result<ParameterValues> parse_parameters(const std::vector<std::string>& settings);
 

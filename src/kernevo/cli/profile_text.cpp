@@ -262,9 +262,9 @@ std::string launches_text(const CaseBench& bench, const std::vector<Explanation>
 }
 
 std::string case_line(const CaseBench& c) {
-  return fmt::format("{}  {}  modelled, {} to {}\n", paint(c.case_id, Tone::strong),
+  return fmt::format("{}  {}  {}, {} to {}\n", paint(c.case_id, Tone::strong),
                      paint(time_text(c.timing.median.value), Tone::strong),
-                     time_text(c.timing.interval.low.value),
+                     name_of(c.timing.method), time_text(c.timing.interval.low.value),
                      time_text(c.timing.interval.high.value));
 }
 
@@ -272,9 +272,8 @@ std::string case_line(const CaseBench& c) {
 
 std::string profile_text(const ProfileReport& report) {
   const BenchResult& result = report.result;
-  std::string text =
-      fmt::format("task     {}\nkernel   {}\ndevice   virtual {} (sm_{})\n", report.task,
-                  report.kernel, result.device.gpu.name, result.device.gpu.compute_capability);
+  std::string text = fmt::format("task     {}\nkernel   {}\ndevice   {}\n", report.task,
+                                 report.kernel, device_text(result.device));
   if (!result.parameters.empty())
     text += fmt::format("with     {}\n", parameters_text(result.parameters));
   const Source source(report.file);

@@ -69,9 +69,9 @@ Result<int> run(const Options& options) {
     return kYes;
   }
   const RunStarted& started = stored.state.started;
-  fmt::print("run      {}\ntask     {} ({})\ndevice   virtual {}; times are {}\n",
-             stored.journal->folder().string(), started.task_file, started.operation, started.gpu,
-             started.method);
+  fmt::print("run      {}\ntask     {} ({})\ndevice   {}; times are {}\n",
+             stored.journal->folder().string(), started.task_file, started.operation,
+             is_modelled(started) ? "virtual " + started.gpu : started.device, started.method);
   if (!options.common.quiet)
     print_steps(rows);
   print_run_summary(stored.state, *stored.journal, stored.journal->folder(), options.common.quiet);

@@ -111,8 +111,8 @@ std::string use_command(const TuneSummary& summary, const ParameterValues& value
   std::string text = fmt::format(
       "kernevo bench {} {}", word(summary.names.task),
       word(summary.names.written.empty() ? summary.names.kernel : summary.names.written));
-  if (!summary.names.device.device.empty())
-    text += " --device " + word(summary.names.device.device);
+  if (summary.names.device.device)
+    text += " --device " + word(*summary.names.device.device);
   if (!summary.names.device.gpu.empty())
     text += " --gpu " + word(summary.names.device.gpu);
   if (summary.names.written.empty())
@@ -121,7 +121,12 @@ std::string use_command(const TuneSummary& summary, const ParameterValues& value
   return text;
 }
 
-// Whether the model's error leaves it open which of the two is faster.
+std::string_view error_text(const TuneSummary& summary) {
+  return summary.subject.device.method == TimingMethod::modelled ? ", within the model's error"
+                                                                 : ", within the noise";
+}
+
+// Whether the error leaves it open which of the two is faster.
 bool within_error(const Trial& best, const Trial& other) {
   if (best.shapes.size() != other.shapes.size() || best.shapes.empty())
     return false; // from a cache file, which does not say
@@ -202,8 +207,8 @@ void TuneProgress::header(const TuneNames& names, std::size_t logged) const {
   if (!shown_)
     return;
   const search::SearchSpace& space = subject_.space;
-  fmt::print("task     {}\nkernel   {}\ndevice   virtual {} (sm_{}); times are modelled\n",
-             names.task, names.kernel, subject_.gpu.name, subject_.gpu.compute_capability);
+  fmt::print("task     {}\nkernel   {}\ndevice   {}; times are {}\n", names.task, names.kernel,
+             device_text(subject_.device), name_of(subject_.device.method));
   fmt::print("space    {} parameter{}, {} combinations, {} of them valid\n",
              space.parameters().size(), space.parameters().size() == 1 ? "" : "s",
              grouped(space.combinations()), grouped(static_cast<double>(space.size())));
@@ -261,10 +266,11 @@ void print_tune_summary(const TuneSummary& summary, bool quiet) {
   const search::SearchSpace& space = summary.subject.space;
   const auto& best = summary.result.best;
   const Trial* defaults = trial_of(summary.result, summary.tuner, summary.subject.defaults);
+  const std::string_view method = name_of(summary.subject.device.method);
   if (quiet) {
     if (best)
-      fmt::print("{}  {}  modelled\n", space.text(best->configuration),
-                 time_text(best->time->value));
+      fmt::print("{}  {}  {}\n", space.text(best->configuration), time_text(best->time->value),
+                 method);
     else
       fmt::print("{}\n", none_text(summary));
     return;
@@ -280,19 +286,18 @@ void print_tune_summary(const TuneSummary& summary, bool quiet) {
     print_tried(summary);
     return;
   }
-  fmt::print("{}  modelled{}; checked, right\n",
+  fmt::print("{}  {}{}; checked, right\n",
              paint(fmt::format("best     {}  {}", time_text(best->time->value),
                                space.text(best->configuration)),
                    Tone::strong),
-             interval_text(*best));
+             method, interval_text(*best));
   if (defaults != nullptr && defaults->time)
-    fmt::print(
-        "         {}\n",
-        defaults->configuration == best->configuration
-            ? "the default is the best of those tried"
-            : fmt::format("{:.2f} times as fast as the default{}",
-                          defaults->time->value / best->time->value,
-                          within_error(*best, *defaults) ? ", within the model's error" : ""));
+    fmt::print("         {}\n",
+               defaults->configuration == best->configuration
+                   ? "the default is the best of those tried"
+                   : fmt::format("{:.2f} times as fast as the default{}",
+                                 defaults->time->value / best->time->value,
+                                 within_error(*best, *defaults) ? error_text(summary) : ""));
   print_shapes(*best, defaults);
   print_tried(summary);
   if (summary.result.stop == TuningStop::interrupted && !summary.names.log.empty())
@@ -308,8 +313,8 @@ void print_tune_json(const TuneSummary& summary) {
   const auto& best = summary.result.best;
   Json json{{"task", summary.names.task},
             {"kernel", summary.names.kernel},
-            {"device", summary.subject.device_name},
-            {"method", name_of(summary.subject.method)},
+            {"device", summary.subject.device.name},
+            {"method", name_of(summary.subject.device.method)},
             {"strategy", summary.tuner.search.strategy},
             {"seed", summary.tuner.search.seed},
             {"combinations", space.combinations()},

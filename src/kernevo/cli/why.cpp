@@ -95,7 +95,7 @@ void print_asking(const Chain& chain) {
                attempt.diagnosis.summary);
 }
 
-void print_outcome(const Chain& chain) {
+void print_outcome(const Chain& chain, const std::string& method) {
   if (chain.candidate)
     fmt::print("proposed  {}{}\n", chain.candidate->title,
                chain.candidate->genes.empty()
@@ -107,7 +107,7 @@ void print_outcome(const Chain& chain) {
   }
   const Evaluation& e = *chain.evaluation;
   fmt::print("outcome   {}{}{}\n", name_of(e.outcome),
-             e.objective ? fmt::format(", {} modelled", time_text(e.objective->value)) : "",
+             e.objective ? fmt::format(", {} {}", time_text(e.objective->value), method) : "",
              e.summary.empty() ? "" : ": " + e.summary);
   if (chain.directive.incumbent_ns && e.objective)
     fmt::print("            {:.3f} times as fast as step {}, the best when it was decided\n",
@@ -121,7 +121,7 @@ void print_outcome(const Chain& chain) {
                e.bottlenecks.front().message);
 }
 
-void print_text(const Chain& chain) {
+void print_text(const Chain& chain, const std::string& method) {
   const Directive& d = chain.directive;
   std::string asked = std::string(name_of(d.mode));
   if (d.parent)
@@ -135,7 +135,7 @@ void print_text(const Chain& chain) {
   fmt::print("decided   by {}: {}\n", d.gate, d.reason);
   print_reasons(d);
   print_asking(chain);
-  print_outcome(chain);
+  print_outcome(chain, method);
 }
 
 Result<void> print_ancestors(run::StoredRun& run, const Chain& chain) {
@@ -176,7 +176,7 @@ Result<int> print_why(run::StoredRun& run, Step step, bool json) {
     fmt::print("{}\n", dump_json(to_json(chain), 2));
     return kYes;
   }
-  print_text(chain);
+  print_text(chain, run.state.started.method);
   KERNEVO_CHECK(print_ancestors(run, chain));
   return kYes;
 }

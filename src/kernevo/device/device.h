@@ -29,7 +29,8 @@ struct TensorBinding {
   std::size_t region = 0; // in the arena
   bool read_only = false;
   bool initialized = true; // false: reading before writing is a fault
-  // Region that receives one byte per tensor byte: 1 where a kernel wrote. Absent = not wanted.
+  // Region that receives one byte per tensor byte: 1 where a kernel wrote. Absent = not wanted, as
+  // always of a device without instruments.
   std::optional<std::size_t> written_region;
   // The worker makes the content from this, page by page, as kernels touch it.
   std::optional<InputRecipe> recipe = std::nullopt;

@@ -1,6 +1,8 @@
 #include "kernevo/device/device_name.h"
 
+#include "kernevo/base/one_line.h"
 #include "kernevo/base/suggest.h"
+#include "kernevo/device/list_devices.h"
 
 #include <charconv>
 #include <fmt/format.h>
@@ -9,12 +11,13 @@
 namespace kernevo {
 namespace {
 
-constexpr std::string_view kForms =
-    "name it like virtual:A100, cuda:0 or remote:URL; 'kernevo devices' lists what is here";
+constexpr std::size_t kShownBytes = 200; // of what somebody typed
 
 tl::unexpected<Error> not_a_name(std::string_view text, std::string_view why) {
-  return fail(ErrorCode::usage, fmt::format("'{}' does not name a device: {}", text, why),
-              std::nullopt, std::string(kForms));
+  return fail(ErrorCode::usage,
+              fmt::format("'{}' does not name a device: {}", one_line(text, kShownBytes), why),
+              std::nullopt,
+              fmt::format("name it like virtual:A100, cuda:0 or remote:URL; {}", devices_here()));
 }
 
 } // namespace
@@ -47,7 +50,7 @@ Result<DeviceName> parse_device_name(std::string_view text) {
     name.url = rest;
     return name;
   }
-  return not_a_name(text, fmt::format("'{}' is no kind of device{}", kind,
+  return not_a_name(text, fmt::format("'{}' is no kind of device{}", one_line(kind, kShownBytes),
                                       did_you_mean(kind, {"virtual", "cuda", "remote"})));
 }
 

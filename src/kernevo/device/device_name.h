@@ -22,7 +22,8 @@ struct DeviceName {
   bool operator==(const DeviceName&) const = default;
 };
 
-// A usage error names the forms there are. Whether there is such a device is for open_device().
+// A usage error names the forms and the devices there are. Whether there is such a device is for
+// open_device().
 Result<DeviceName> parse_device_name(std::string_view text);
 std::string to_text(const DeviceName& name);
 

@@ -1,10 +1,12 @@
 #include "kernevo/device/list_devices.h"
 
+#include "kernevo/device/device_name.h"
 #include "kernevo/hardware/gpu_table.h"
 
 #include <array>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 
 namespace kernevo {
@@ -84,6 +86,16 @@ Result<DeviceList> list_devices() {
   list.virtual_gpus = std::move(gpus);
   ask_driver(list);
   return list;
+}
+
+std::string devices_here() {
+  const auto gpus = load_gpus();
+  if (!gpus)
+    return format_error(gpus.error());
+  std::vector<std::string> names;
+  for (const Gpu& gpu : *gpus)
+    names.push_back(to_text(DeviceName::of_virtual(gpu.name)));
+  return fmt::format("devices here: {}", fmt::join(names, ", "));
 }
 
 } // namespace kernevo

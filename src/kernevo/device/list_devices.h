@@ -25,4 +25,7 @@ struct DeviceList {
 // Looks for the CUDA driver library at run time; its absence is an answer, not an error.
 Result<DeviceList> list_devices();
 
+// "devices here: virtual:A100, ...": those open_device() opens, for messages.
+std::string devices_here();
+
 } // namespace kernevo

@@ -1,26 +1,14 @@
 #include "kernevo/device/open_device.h"
-#include "kernevo/hardware/gpu_table.h"
 
 #include "kernevo/device/list_devices.h"
 #include "kernevo/device/virtual_device.h"
+#include "kernevo/hardware/gpu_table.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <utility>
-#include <vector>
 
 namespace kernevo {
 namespace {
-
-std::string devices_here() {
-  const auto list = list_devices();
-  if (!list)
-    return format_error(list.error());
-  std::vector<std::string> names;
-  for (const Gpu& gpu : list->virtual_gpus)
-    names.push_back(to_text(DeviceName::of_virtual(gpu.name)));
-  return fmt::format("devices here: {}", fmt::join(names, ", "));
-}
 
 tl::unexpected<Error> cannot_open(const DeviceName& name, std::string_view why) {
   return fail(ErrorCode::input, fmt::format("cannot open {}: {}", to_text(name), why), std::nullopt,
@@ -32,8 +20,12 @@ tl::unexpected<Error> cannot_open(const DeviceName& name, std::string_view why) 
 Result<std::shared_ptr<Device>> open_device(const DeviceName& name) {
   switch (name.kind) {
   case DeviceName::Kind::virtual_gpu: {
-    KERNEVO_TRY(gpu, find_gpu(name.gpu));
-    return open_virtual_device(gpu);
+    auto gpu = find_gpu(name.gpu);
+    if (!gpu) {
+      gpu.error().fix = devices_here();
+      return tl::unexpected<Error>(gpu.error());
+    }
+    return open_virtual_device(*gpu);
   }
   case DeviceName::Kind::cuda:
     return cannot_open(name, "this program models GPUs and does not drive real ones");
@@ -44,11 +36,11 @@ Result<std::shared_ptr<Device>> open_device(const DeviceName& name) {
 }
 
 Result<DeviceName> choose_device(const DeviceChoice& choice, const std::string& target_gpu) {
-  if (!choice.device.empty() && !choice.gpu.empty())
+  if (choice.device && !choice.gpu.empty())
     return fail(ErrorCode::usage, "both --device and --gpu are given", std::nullopt,
                 fmt::format("--gpu {0} is short for --device virtual:{0}; give one", choice.gpu));
-  if (!choice.device.empty())
-    return parse_device_name(choice.device);
+  if (choice.device)
+    return parse_device_name(*choice.device);
   return DeviceName::of_virtual(choice.gpu.empty() ? target_gpu : choice.gpu);
 }
 

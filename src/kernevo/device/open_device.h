@@ -5,6 +5,7 @@
 #include "kernevo/device/device_name.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace kernevo {
@@ -15,7 +16,7 @@ Result<std::shared_ptr<Device>> open_device(const DeviceName& name);
 // What a person asked for: a device by name, a GPU to model (`gpu`, short for virtual:GPU), or
 // neither: then the virtual GPU the task is written for.
 struct DeviceChoice {
-  std::string device = {};
+  std::optional<std::string> device = {};
   std::string gpu = {};
 };
 Result<DeviceName> choose_device(const DeviceChoice& choice, const std::string& target_gpu);

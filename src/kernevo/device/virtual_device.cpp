@@ -77,7 +77,8 @@ public:
   }
   bool alive() const { return worker_.has_value(); }
 
-  // Starts the worker and loads the module; a finding when the module is at fault.
+  // Starts the worker and loads the module; a finding when the module is at fault. Only a worker
+  // that has the module is kept.
   Result<std::optional<Finding>> start(bool compile) {
     std::string compiler;
     module_.code.clear();
@@ -88,29 +89,27 @@ public:
       for (auto& [key, bytes] : store_.of_module(module_hash(), kMostCode))
         module_.code[key.object] = std::move(bytes);
     }
-    worker_compiles_ = compile;
+    worker_.reset();
     KERNEVO_TRY(worker, WorkerProcess::start("execute", compiler));
-    worker_ = std::move(worker);
     WorkerEnd end = WorkerEnd::crashed;
     std::optional<Message> answer;
-    if (worker_->send(encode(OpenMessage{gpu_, limits_.memory_bytes, limits_.arena_bytes})))
-      answer = worker_->receive(kLoadSeconds, &end);
-    if (!answer) {
-      const std::string how = worker_->describe_end();
-      worker_.reset();
-      return fail(ErrorCode::infrastructure, "the execution worker did not start: " + how);
-    }
+    if (worker.send(encode(OpenMessage{gpu_, limits_.memory_bytes, limits_.arena_bytes})))
+      answer = worker.receive(kLoadSeconds, &end);
+    if (!answer)
+      return fail(ErrorCode::infrastructure,
+                  "the execution worker did not start: " + worker.describe_end());
     KERNEVO_CHECK(decode_outcome(answer->text));
     answer.reset();
-    if (worker_->send(encode(module_)))
-      answer = worker_->receive(kLoadSeconds, &end);
-    if (!answer) {
-      Finding finding = describe_end(end, kLoadSeconds);
-      worker_.reset();
-      return finding;
-    }
+    if (worker.send(encode(module_)))
+      answer = worker.receive(kLoadSeconds, &end);
+    if (!answer)
+      return describe_end(worker, end, kLoadSeconds);
     KERNEVO_TRY(outcome, decode_outcome(answer->text));
-    return outcome.fault;
+    if (outcome.fault)
+      return outcome.fault;
+    worker_ = std::move(worker);
+    worker_compiles_ = compile;
+    return std::nullopt;
   }
 
   Result<RunOutcome> run(const RunRequest& request, const Arena& arena) {
@@ -129,18 +128,9 @@ public:
     else
       answer = worker_->receive(kGraceSeconds, &end);
     if (answer) {
-      MachineCode code;
-      auto outcome = decode_outcome(answer->text, &code);
-      if (outcome)
-        KERNEVO_CHECK(check_outcome(request, *outcome, launches_kernels(request, *outcome)));
-      if (outcome)
-        instructions_per_warp_ =
-            std::max(instructions_per_warp_,
-                     static_cast<double>(outcome->warp_instructions) / warps_of(request));
-      // Only of the module that ran: a worker must not plant code for another.
-      for (const auto& [key, bytes] : code)
-        if (is_key(key))
-          store_.save({module_hash(), key}, bytes);
+      auto outcome = take_answer(request, answer->text);
+      if (!outcome)
+        worker_.reset(); // nothing it says later is worth more
       return outcome;
     }
     if (end == WorkerEnd::timed_out) {
@@ -150,20 +140,33 @@ public:
           fmt::format("the execution worker did not answer within {:.0f} s", wall_limit(request)),
           std::nullopt, "the machine may be overloaded: try again");
     }
-    RunOutcome failed = RunOutcome::stopped_by(describe_end(end, kLoadSeconds));
+    RunOutcome failed = RunOutcome::stopped_by(describe_end(*worker_, end, kLoadSeconds));
     worker_.reset();
     return failed;
   }
 
 private:
-  Finding describe_end(WorkerEnd end, double seconds) {
+  Result<RunOutcome> take_answer(const RunRequest& request, const std::string& text) {
+    MachineCode code;
+    KERNEVO_TRY(outcome, decode_outcome(text, &code));
+    KERNEVO_CHECK(check_outcome(request, outcome, launches_kernels(request, outcome)));
+    instructions_per_warp_ = std::max(
+        instructions_per_warp_, static_cast<double>(outcome.warp_instructions) / warps_of(request));
+    // Only of the module that ran: a worker must not plant code for another.
+    for (const auto& [key, bytes] : code)
+      if (is_key(key))
+        store_.save({module_hash(), key}, bytes);
+    return outcome;
+  }
+
+  static Finding describe_end(WorkerProcess& worker, WorkerEnd end, double seconds) {
     Finding finding;
     if (end == WorkerEnd::timed_out) {
       finding.kind = FindingKind::time_limit;
       finding.message = fmt::format("did not finish within {:.0f} s and was stopped", seconds);
     } else {
       finding.kind = FindingKind::crash;
-      finding.message = "the worker process ended with " + worker_->describe_end();
+      finding.message = "the worker process ended with " + worker.describe_end();
     }
     return finding;
   }

@@ -44,7 +44,7 @@ public:
     else if (result_.cases.empty())
       return fail(ErrorCode::usage, "none of the task's shapes was chosen", Place{task_.file});
     else
-      result_.objective = objective();
+      result_.objective = objective_of(task_.objective, result_.cases);
     return std::move(result_);
   }
 
@@ -57,6 +57,9 @@ private:
   bool measures() const { return device_.capabilities().measures; }
 
   Result<void> load() {
+    if (!measures() && !device_.capabilities().instrumented)
+      return fail(ErrorCode::infrastructure,
+                  device_.identity().name + " neither measures times nor counts what they come of");
     KERNEVO_TRY(loaded, load_kernel(device_, prepared_, {.memory_bytes = options_.memory_bytes}));
     if (loaded.refusal) {
       fault(fault_of(loaded.refusal->kind), loaded.refusal->message);
@@ -85,13 +88,6 @@ private:
     return {};
   }
 
-  Nanoseconds objective() const {
-    std::vector<WeightedTime> times;
-    for (const CaseBench& c : result_.cases)
-      times.push_back({c.timing.median, c.weight});
-    return objective_time(task_.objective, times);
-  }
-
   Device& device_;
   const PreparedKernel& prepared_;
   const Task& task_;
@@ -107,6 +103,13 @@ bool wants(const BenchOptions& options, const ShapeCase& shape) {
   return options.only_cases.empty() ||
          std::find(options.only_cases.begin(), options.only_cases.end(), shape.id) !=
              options.only_cases.end();
+}
+
+Nanoseconds objective_of(Objective objective, const std::vector<CaseBench>& cases) {
+  std::vector<WeightedTime> times;
+  for (const CaseBench& c : cases)
+    times.push_back({c.timing.median, c.weight});
+  return objective_time(objective, times);
 }
 
 Result<BenchResult> bench_prepared(Device& device, const PreparedKernel& prepared,

@@ -51,6 +51,9 @@ struct CaseBench {
   std::vector<LaunchBench> launches; // empty where the device measures
 };
 
+// What the objective makes of the cases' times; at least one.
+Nanoseconds objective_of(Objective objective, const std::vector<CaseBench>& cases);
+
 struct BenchResult {
   Build build;
   DeviceIdentity device;

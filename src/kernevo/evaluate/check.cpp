@@ -64,7 +64,6 @@ private:
                           .seconds = options_.seconds,
                           .memory_bytes = options_.memory_bytes,
                           .small_only = options_.small_only,
-                          .instrumented = device_.capabilities().instrumented,
                           .order = options_.order},
                          verdict());
   }

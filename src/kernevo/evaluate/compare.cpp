@@ -177,6 +177,9 @@ Result<Timing> objective_timing(Objective objective, const BenchResult& bench) {
   timing.method = TimingMethod::modelled;
   timing.interval.confidence = 1;
   for (const CaseBench& c : bench.cases) {
+    if (c.timing.method != TimingMethod::modelled)
+      return fail(ErrorCode::usage, "measured times of several shapes are not one measured time",
+                  std::nullopt, "compare them shape by shape");
     low.push_back({c.timing.interval.low, c.weight});
     middle.push_back({c.timing.median, c.weight});
     high.push_back({c.timing.interval.high, c.weight});
@@ -273,6 +276,10 @@ private:
       bench(Side::candidate).cases.push_back({shape.id, shape.weight, pair.episode.candidate, {}});
       result_.cases.push_back({shape.id, std::move(pair.episode.comparison), {}});
     }
+    if (result_.cases.empty())
+      return fail(ErrorCode::usage, "none of the task's shapes was chosen", Place{task_.file});
+    for (const Side side : {Side::incumbent, Side::candidate})
+      bench(side).objective = objective_of(task_.objective, bench(side).cases);
     result_.overall = combine(result_.incumbent, result_.cases);
     return {};
   }

@@ -67,7 +67,7 @@ Counters counters_of(const CaseBench& bench);
 std::vector<CounterPair> pair_counters(const Counters& incumbent, const Counters& candidate);
 
 // What the objective makes of all cases, each with the error its times have. Errors of one model
-// are taken to go the same way on every shape.
+// are taken to go the same way on every shape. Of modelled times only: a measured one has samples.
 Result<Timing> objective_timing(Objective objective, const BenchResult& bench);
 
 } // namespace kernevo

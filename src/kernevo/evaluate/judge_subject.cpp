@@ -144,7 +144,8 @@ private:
     CaseOptions options;
     options.seconds = options_.seconds;
     options.instruction_budget = runaway_budget(estimated_work(task_, problem));
-    options.sanitize = options_.instrumented;
+    options.instrumented = subject_.instrumented();
+    options.sanitize = options.instrumented;
     if (!options.sanitize)
       return options;
     options.order = options_.order.value_or(
@@ -223,7 +224,7 @@ private:
 
   // The grid of which a part can stand for the whole.
   std::optional<std::array<std::int64_t, 3>> grid_to_sample(const BoundSubject& subject) const {
-    if (!options_.instrumented || task_.oracle != OracleKind::catalogue)
+    if (!subject_.instrumented() || task_.oracle != OracleKind::catalogue)
       return std::nullopt;
     return subject.separable_grid();
   }

@@ -20,7 +20,6 @@ struct JudgeOptions {
   double seconds = 60; // most processor time of a launch
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
   bool small_only = false;
-  bool instrumented = true;      // runs take Instruments
   std::optional<RunOrder> order; // of every case; see CheckOptions
 };
 

@@ -44,8 +44,9 @@ private:
 
 } // namespace
 
-KernelSubject::KernelSubject(const PreparedKernel& prepared, std::unique_ptr<LoadedModule> module)
-    : prepared_(prepared), module_(std::move(module)) {}
+KernelSubject::KernelSubject(const PreparedKernel& prepared, std::unique_ptr<LoadedModule> module,
+                             bool instrumented)
+    : prepared_(prepared), module_(std::move(module)), instrumented_(instrumented) {}
 
 Result<std::unique_ptr<BoundSubject>> KernelSubject::bind(const Problem& problem) {
   KERNEVO_TRY(plan, prepared_.plan(problem));
@@ -87,7 +88,8 @@ Result<KernelSubjectOutcome> load_kernel(Device& device, const PreparedKernel& p
     return fail(ErrorCode::unsupported, loaded.refusal->message);
   if (loaded.refusal)
     return KernelSubjectOutcome{nullptr, std::move(loaded.refusal)};
-  return KernelSubjectOutcome{std::make_unique<KernelSubject>(prepared, std::move(loaded.module)),
+  return KernelSubjectOutcome{std::make_unique<KernelSubject>(prepared, std::move(loaded.module),
+                                                              device.capabilities().instrumented),
                               std::nullopt};
 }
 

@@ -12,9 +12,11 @@ namespace kernevo {
 // Device and prepared kernel must outlive it.
 class KernelSubject final : public Subject {
 public:
-  KernelSubject(const PreparedKernel& prepared, std::unique_ptr<LoadedModule> module);
+  KernelSubject(const PreparedKernel& prepared, std::unique_ptr<LoadedModule> module,
+                bool instrumented);
 
   KernelLanguage language() const override { return prepared_.kernel->language; }
+  bool instrumented() const override { return instrumented_; }
   Result<std::unique_ptr<BoundSubject>> bind(const Problem& problem) override;
 
   const PreparedKernel& prepared() const { return prepared_; }
@@ -28,6 +30,7 @@ private:
 
   const PreparedKernel& prepared_;
   std::unique_ptr<LoadedModule> module_;
+  bool instrumented_;
   std::optional<bool> blocks_may_meet_; // read off the module when it is first asked
 };
 

@@ -25,7 +25,8 @@ Result<Ready> make_ready(const KernelSubject& subject, const ShapeCase& shape,
     ready.fault = CaseFault{FaultKind::interface_contract_error, format_error(plan.error())};
     return ready;
   }
-  KERNEVO_TRY(laid, lay_out(make_inputs(std::move(problem), InputSet::nominal, options.seed)));
+  KERNEVO_TRY(laid, lay_out(make_inputs(std::move(problem), InputSet::nominal, options.seed),
+                            subject.instrumented()));
   laid.run.seconds = options.seconds;
   ready.request = subject.request(*plan, laid.run);
   ready.arena = std::move(laid.arena);

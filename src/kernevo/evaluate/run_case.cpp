@@ -84,11 +84,12 @@ public:
     return false;
   }
 
-  // True when every element is written; false leaves the fault in the report.
+  // True when every element is written; false leaves the fault in the report. Where nobody notes
+  // what is written, the comparison finds what is still poison.
   bool all_written() {
     for (std::size_t i = 0; i < inputs_.problem.buffers.size(); ++i) {
       const BufferSpec& buffer = inputs_.problem.buffers[i];
-      if (buffer.direction != Direction::out)
+      if (buffer.direction != Direction::out || !laid_.run.tensors[i].written_region)
         continue;
       if (const auto element = first_unwritten(buffer, written(i))) {
         report_.fault = FaultKind::uninitialized_memory_error;
@@ -97,6 +98,22 @@ public:
                                       report_.record.case_id, report_.record.distribution);
         return false;
       }
+    }
+    return true;
+  }
+
+  // A device without instruments lets kernels write where they should only read.
+  bool inputs_kept() {
+    if (inputs_.on_demand())
+      return true;
+    for (std::size_t i = 0; i < inputs_.problem.buffers.size(); ++i) {
+      const BufferSpec& buffer = inputs_.problem.buffers[i];
+      if (is_output(buffer) || std::ranges::equal(laid_.arena.region(i), inputs_.initial[i]))
+        continue;
+      report_.fault = FaultKind::memory_safety_error;
+      report_.summary = fmt::format("writes to the input '{}' (case {}, {} inputs)", buffer.name,
+                                    report_.record.case_id, report_.record.distribution);
+      return false;
     }
     return true;
   }
@@ -191,12 +208,12 @@ OracleInputs oracle_inputs(const CaseInputs& inputs) {
   return result;
 }
 
-Result<LaidOutCase> lay_out(const CaseInputs& inputs) {
+Result<LaidOutCase> lay_out(const CaseInputs& inputs, bool instrumented) {
   std::vector<std::uint64_t> sizes;
   for (const BufferSpec& buffer : inputs.problem.buffers)
     sizes.push_back(buffer.bytes());
   for (const BufferSpec& buffer : inputs.problem.buffers)
-    if (is_output(buffer))
+    if (is_output(buffer) && instrumented)
       sizes.push_back(buffer.bytes());
   KERNEVO_TRY(arena, Arena::create(sizes));
   LaidOutCase laid{std::move(arena), {}};
@@ -213,7 +230,7 @@ Result<LaidOutCase> lay_out(const CaseInputs& inputs) {
       std::fill(region.begin(), region.end(), kPoison);
     else
       std::memcpy(region.data(), inputs.initial[i].data(), region.size());
-    if (is_output(buffer))
+    if (is_output(buffer) && instrumented)
       binding.written_region = written_region++;
     laid.run.tensors.push_back(std::move(binding));
   }
@@ -228,7 +245,7 @@ Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
   report.record.distribution = name_of(inputs.set);
   report.record.seed = inputs.seed;
   report.record.blocks = subject.blocks();
-  KERNEVO_TRY(laid, lay_out(inputs));
+  KERNEVO_TRY(laid, lay_out(inputs, options.instrumented));
   laid.run.instruction_budget = options.instruction_budget;
   laid.run.seconds = options.seconds;
   laid.run.instruments.sanitize = options.sanitize;
@@ -259,7 +276,7 @@ Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
     KERNEVO_CHECK(judge.expect(true));
     if (!judge.wrote_something())
       return report;
-  } else if (!judge.all_written()) {
+  } else if (!judge.all_written() || (!options.instrumented && !judge.inputs_kept())) {
     return report;
   }
   judge.compare();
@@ -270,7 +287,7 @@ Result<ProfiledCase> profile_case(const KernelSubject& subject, const CaseInputs
                                   const LaunchPlan& plan,
                                   const std::vector<Instruments::Profile>& profile,
                                   const CaseOptions& options) {
-  KERNEVO_TRY(laid, lay_out(inputs));
+  KERNEVO_TRY(laid, lay_out(inputs, subject.instrumented()));
   laid.run.instruction_budget = options.instruction_budget;
   laid.run.seconds = options.seconds;
   laid.run.instruments.profile = profile;
@@ -284,7 +301,7 @@ Result<ProfiledCase> profile_case(const KernelSubject& subject, const CaseInputs
 Result<std::vector<std::vector<std::byte>>>
 run_reference(Subject& subject, const std::string& file, const CaseInputs& inputs, double seconds) {
   KERNEVO_TRY(bound, subject.bind(inputs.problem));
-  KERNEVO_TRY(laid, lay_out(inputs));
+  KERNEVO_TRY(laid, lay_out(inputs, subject.instrumented()));
   laid.run.seconds = seconds;
   KERNEVO_TRY(outcome, bound->run(laid.run, laid.arena));
   if (outcome.fault)

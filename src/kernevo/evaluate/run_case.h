@@ -40,6 +40,7 @@ using ExpectationSource = std::function<Result<std::vector<Expected>>(
     const CaseInputs& inputs, std::size_t output, std::span<const std::int64_t> points)>;
 
 struct CaseOptions {
+  bool instrumented = true; // Subject::instrumented(); without it nothing below but the limits
   bool sanitize = true;
   std::uint64_t instruction_budget = 0;
   double seconds = 60;
@@ -68,7 +69,7 @@ struct LaidOutCase {
   Arena arena;
   SubjectRun run;
 };
-Result<LaidOutCase> lay_out(const CaseInputs& inputs);
+Result<LaidOutCase> lay_out(const CaseInputs& inputs, bool instrumented);
 
 // The subject is bound to the inputs' problem.
 Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,

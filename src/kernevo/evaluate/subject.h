@@ -47,6 +47,8 @@ public:
   virtual ~Subject() = default;
 
   virtual KernelLanguage language() const = 0;
+  // Its runs take Instruments and note what is written.
+  virtual bool instrumented() const = 0;
   // An error is the subject's own: it does not fit the problem. The subject outlives what it binds.
   virtual Result<std::unique_ptr<BoundSubject>> bind(const Problem& problem) = 0;
 };

@@ -292,7 +292,7 @@ private:
   std::string shapes() const {
     const std::vector<std::string> dims = dimension_names(x_.task);
     std::string text = "// The shapes of the task.\nstruct Shape {\n  const char* shape_id;\n"
-                       "  double modelled_us; // 0: unknown\n";
+                       "  double known_us; // 0: unknown\n";
     for (const std::string& name : dims)
       text += fmt::format("  long long {};\n", host_name(name));
     for (std::size_t i = 0; i < x_.task.arguments.size(); ++i)
@@ -301,11 +301,11 @@ private:
     text += "};\nconstexpr Shape kShapes[] = {\n";
     for (std::size_t s = 0; s < x_.task.shapes.size(); ++s) {
       const ShapeCase& shape = x_.task.shapes[s];
-      double modelled = 0;
+      double known = 0;
       for (const ShapeTime& result : x_.evaluation.shapes)
         if (result.shape == shape.id)
-          modelled = result.time.value / 1e3;
-      text += fmt::format("    {{{}, {:.6g}", quoted(shape.id), modelled);
+          known = result.time.value / 1e3;
+      text += fmt::format("    {{{}, {:.6g}", quoted(shape.id), known);
       for (const std::string& name : dims) {
         const auto found = shape.dims.find(name);
         text += fmt::format(", {}", found == shape.dims.end() ? 0 : found->second);
@@ -382,8 +382,8 @@ private:
     text += fmt::format("  const double median = median_us(repeats, [&] {{{} }}, [&] {{ {} }});\n",
                         restore, call);
     text += fmt::format("  std::printf(\"  %.3f us\", median);\n"
-                        "  if (shape.modelled_us > 0) std::printf(\"  ({} for the {}: %.4g us)\", "
-                        "shape.modelled_us);\n"
+                        "  if (shape.known_us > 0) std::printf(\"  ({} for the {}: %.4g us)\", "
+                        "shape.known_us);\n"
                         "  std::printf(\"\\n\");\n}}\n",
                         x_.started.method, x_.started.gpu);
     return text;

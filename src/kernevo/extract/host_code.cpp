@@ -20,9 +20,9 @@ bool is_digit(char c) {
 }
 
 // Names the host code has for itself, in the scopes where a task's names are variables.
-constexpr std::array<std::string_view, 12> kOwnNames = {
-    "stream", "shape", "repeats", "shape_id", "modelled_us", "shared",
-    "torch",  "guard", "median",  "c10",      "at",          "options"};
+constexpr std::array<std::string_view, 12> kOwnNames = {"stream",   "shape",  "repeats", "shape_id",
+                                                        "known_us", "shared", "torch",   "guard",
+                                                        "median",   "c10",    "at",      "options"};
 
 constexpr const char* kSizes = R"(// The functions of launch expressions.
 namespace sizes {

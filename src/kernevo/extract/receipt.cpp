@@ -43,10 +43,15 @@ public:
     add_times();
     if (!x_.evaluation.parameters.empty())
       add("with", parameters_text(x_.evaluation.parameters));
-    add("checked", confirmed() ? "right on the task's shapes and on shapes its proposer was not "
-                                 "shown, on the virtual GPU"
-                               : "right on small shapes on the virtual GPU; not a new best, so not "
-                                 "judged on all shapes: run the line below");
+    const std::string where = is_modelled(run) ? "the virtual GPU" : "the " + run.gpu;
+    add("checked",
+        confirmed()
+            ? fmt::format("right on the task's shapes and on shapes its proposer was not shown, "
+                          "on {}",
+                          where)
+            : fmt::format("right on small shapes on {}; not a new best, so not judged on all "
+                          "shapes: run the line below",
+                          where));
     add("seed", std::to_string(run.settings.seed));
     add_lineage();
     add("again", fmt::format("kernevo check {} {}", run.task_file, options_.file));

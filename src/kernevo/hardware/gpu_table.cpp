@@ -2,6 +2,7 @@
 
 #include "kernevo/base/file_memo.h"
 #include "kernevo/base/files.h"
+#include "kernevo/base/one_line.h"
 #include "kernevo/base/share_files.h"
 #include "kernevo/base/suggest.h"
 
@@ -257,7 +258,9 @@ Result<Gpu> find_gpu(const std::string& name) {
     if (alias || normalised(gpu.name) == wanted)
       return std::move(gpu);
   }
-  return fail(ErrorCode::input, fmt::format("unknown GPU '{}'{}", name, did_you_mean(name, all)),
+  constexpr std::size_t shown = 200; // bytes of what somebody typed
+  return fail(ErrorCode::input,
+              fmt::format("unknown GPU '{}'{}", one_line(name, shown), did_you_mean(name, all)),
               std::nullopt, fmt::format("use one of {}", fmt::join(names, ", ")));
 }
 

@@ -1,6 +1,7 @@
 #include "kernevo/model/run_event.h"
 
 #include "kernevo/model/json_fields.h"
+#include "kernevo/model/timing.h"
 
 #include <array>
 
@@ -86,13 +87,19 @@ RunSettings settings_of(const Json& json) {
 }
 
 RunStarted started_of(const Json& json) {
-  only_keys(json, {"run", "task_file", "task", "task_name", "operation", "gpu", "method", "program",
-                   "context", "settings"});
-  return {json.at("run"),       json.at("task_file"),
-          json.at("task"),      json.at("task_name"),
-          json.at("operation"), json.at("gpu"),
-          json.at("method"),    json.at("program"),
-          json.at("context"),   settings_of(json.at("settings"))};
+  only_keys(json, {"run", "task_file", "task", "task_name", "operation", "gpu", "device", "method",
+                   "program", "context", "settings"});
+  return {json.at("run"),
+          json.at("task_file"),
+          json.at("task"),
+          json.at("task_name"),
+          json.at("operation"),
+          json.at("gpu"),
+          json.value("device", std::string()),
+          json.at("method"),
+          json.at("program"),
+          json.at("context"),
+          settings_of(json.at("settings"))};
 }
 
 Restarted restarted_of(const Json& json) {
@@ -114,6 +121,7 @@ struct Writer {
                       {"task_name", e.task_name},
                       {"operation", e.operation},
                       {"gpu", e.gpu},
+                      {"device", e.device},
                       {"method", e.method},
                       {"program", e.program},
                       {"context", e.context},
@@ -162,6 +170,10 @@ std::optional<SearchKind> search_kind(std::string_view name) {
     if (name_of(kind) == name)
       return kind;
   return std::nullopt;
+}
+
+bool is_modelled(const RunStarted& started) {
+  return started.method == name_of(TimingMethod::modelled);
 }
 
 std::string_view name_of(StopReason value) {

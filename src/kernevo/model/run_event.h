@@ -61,6 +61,7 @@ struct RunStarted {
   std::string task_name;
   std::string operation;
   std::string gpu;
+  std::string device;  // "virtual:A100"; empty in older runs, which were all virtual
   std::string method;  // "modelled" or "measured"
   std::string program; // version of kernevo
   std::string context; // identity of all a result depends on: task, device, tables, compiler
@@ -68,6 +69,7 @@ struct RunStarted {
 
   bool operator==(const RunStarted&) const = default;
 };
+bool is_modelled(const RunStarted& started); // its times are
 
 struct Restarted {
   Step step = 0; // decided before this step

@@ -381,8 +381,8 @@ std::string inside_script(const std::string& json) {
 } // namespace
 
 std::string provenance(const RunStarted& started) {
-  return started.method == "modelled" ? fmt::format("modelled on virtual {}", started.gpu)
-                                      : fmt::format("{} on {}", started.method, started.gpu);
+  return is_modelled(started) ? fmt::format("modelled on virtual {}", started.gpu)
+                              : fmt::format("{} on {}", started.method, started.gpu);
 }
 
 Result<std::string> page_data(const RunStory& story, store::Journal& journal, std::int64_t made,

@@ -37,6 +37,7 @@ RunStarted first_event(const evolve::RunContext& context, const RunSettings& set
           context.task.name,
           context.task.operation,
           context.gpu.name,
+          context.device->identity().name,
           std::string(name_of(context.device->identity().method)),
           KERNEVO_VERSION,
           context.identity,

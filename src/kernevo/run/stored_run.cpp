@@ -25,8 +25,9 @@ Result<StoredRun> open_stored_run(const std::string& name_or_folder,
 Result<evolve::RunContext> context_of(StoredRun& run) {
   const RunStarted& started = run.state.started;
   KERNEVO_TRY(task_text, run.journal->blob(started.task));
-  KERNEVO_TRY(context, evolve::make_run_context(task_text, started.task_file,
-                                                DeviceChoice{.gpu = started.gpu}));
+  const DeviceChoice device = started.device.empty() ? DeviceChoice{.gpu = started.gpu}
+                                                     : DeviceChoice{.device = started.device};
+  KERNEVO_TRY(context, evolve::make_run_context(task_text, started.task_file, device));
   if (context.identity != started.context)
     return fail(ErrorCode::input,
                 "this run was made with another program, compiler, table of the GPU or reference; "

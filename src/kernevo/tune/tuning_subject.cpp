@@ -31,8 +31,8 @@ Result<std::string> kernel_id(const Task& task, const KernelFile& kernel) {
 } // namespace
 
 Result<TuningSubject> prepare_subject(const Task& task, const KernelFile& kernel,
-                                      const Device& on) {
-  const Gpu& gpu = on.gpu();
+                                      const Device& device) {
+  const Gpu& gpu = device.gpu();
   if (kernel.language != KernelLanguage::cuda)
     return fail(ErrorCode::unsupported, "Triton kernel files cannot be tuned yet",
                 Place{kernel.path}, "give a CUDA kernel file");
@@ -53,12 +53,10 @@ Result<TuningSubject> prepare_subject(const Task& task, const KernelFile& kernel
     subject.defaults = space.find(*defaults);
   subject.space = std::move(space);
   KERNEVO_TRY(kernel_text, kernel_id(task, kernel));
-  KERNEVO_TRY(device, on.fingerprint());
+  KERNEVO_TRY(fingerprint, device.fingerprint());
   subject.kernel_id = std::move(kernel_text);
-  subject.device_id = std::move(device);
-  subject.device_name = on.identity().name;
-  subject.method = on.identity().method;
-  subject.gpu = gpu;
+  subject.device_id = std::move(fingerprint);
+  subject.device = device.identity();
   for (const auto& [name, extent] : task.shapes.front().dims)
     subject.problem_size.push_back(extent);
   return subject;
@@ -68,7 +66,7 @@ fs::path default_log(const TuningSubject& subject) {
   const fs::path folder = cache_folder();
   if (folder.empty())
     return {};
-  std::string gpu = subject.gpu.name;
+  std::string gpu = subject.device.gpu.name;
   std::replace(gpu.begin(), gpu.end(), ' ', '_');
   return folder / "tune" /
          fmt::format("{}-{}-{}.jsonl", subject.kernel_id, gpu,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "kernevo/device/device.h"
-#include "kernevo/model/gpu.h"
 #include "kernevo/model/task.h"
 #include "kernevo/search/kernel_tuner_cache.h"
 #include "kernevo/search/search.h"
@@ -11,14 +10,11 @@
 namespace kernevo::tune {
 
 struct TuningSubject {
-  Gpu gpu;
-  std::string device_name;
-  TimingMethod method = TimingMethod::modelled;
+  DeviceIdentity device;
   search::SearchSpace space;
   // The values the kernel has without tuning; absent when they are not valid at every shape.
   std::optional<search::Configuration> defaults;
-  // Everything a predicted time depends on: the kernel's source and the task; the GPU, the tables
-  // and program that model it, and the compiler.
+  // Everything a time depends on: the kernel's source and the task; the device's fingerprint.
   std::string kernel_id;
   std::string device_id;
 

@@ -24,6 +24,7 @@ struct Script {
   std::function<std::optional<Finding>(std::int64_t n)> finding = nullptr;
   std::function<bool(std::int64_t n)> fits = nullptr;
   bool separable = false;
+  bool instrumented = true;
   std::vector<SubjectRun> runs = {}; // what was asked
 };
 
@@ -45,11 +46,12 @@ public:
     const auto* a = reinterpret_cast<const float*>(arena.region(run.tensors[0].region).data());
     const auto* b = reinterpret_cast<const float*>(arena.region(run.tensors[1].region).data());
     auto* c = reinterpret_cast<float*>(arena.region(run.tensors[2].region).data());
-    const auto written = arena.region(*run.tensors[2].written_region);
+    const auto& flags = run.tensors[2].written_region;
     for (std::int64_t i = 0; i < n_; ++i)
       if (const auto sum = script_.add(i, n_, a[i], b[i])) {
         c[i] = *sum;
-        std::fill_n(written.begin() + i * 4, 4, std::byte{1});
+        if (flags)
+          std::fill_n(arena.region(*flags).begin() + i * 4, 4, std::byte{1});
       }
     RunOutcome outcome;
     outcome.warp_instructions = static_cast<std::uint64_t>(n_);
@@ -66,6 +68,7 @@ class AdditionSubject final : public Subject {
 public:
   explicit AdditionSubject(Script& script) : script_(script) {}
   KernelLanguage language() const override { return KernelLanguage::python; }
+  bool instrumented() const override { return script_.instrumented; }
   Result<std::unique_ptr<BoundSubject>> bind(const Problem& problem) override {
     const std::int64_t n = problem.dims.at("N");
     if (script_.fits && !script_.fits(n))
@@ -158,9 +161,8 @@ TEST(JudgeSubject, StopsAfterTheSmallShapesWhenAsked) {
 TEST(JudgeSubject, AsksForNoInstrumentsWhereThereAreNone) {
   Script script{kRight};
   script.separable = true;
-  JudgeOptions options;
-  options.instrumented = false;
-  EXPECT_FALSE(judged(script, options).fault);
+  script.instrumented = false;
+  EXPECT_FALSE(judged(script).fault);
   ASSERT_FALSE(script.runs.empty());
   for (const SubjectRun& run : script.runs) {
     EXPECT_FALSE(run.instruments.sanitize);

@@ -13,9 +13,19 @@ void expect_same(const RunEvent& event) {
   EXPECT_EQ(to_json(*read), text);
 }
 
+TEST(RunEvent, OlderRunsDoNotSayOnWhichDevice) {
+  std::string text = to_json(RunEvent(RunStarted{}));
+  const std::string device = R"("device":"",)";
+  ASSERT_NE(text.find(device), std::string::npos) << text;
+  const auto read = event_from_json("run_started", text.erase(text.find(device), device.size()));
+  ASSERT_TRUE(read) << format_error(read.error());
+  EXPECT_TRUE(*read == RunEvent(RunStarted{}));
+}
+
 TEST(RunEvent, EveryKindComesBackAsItWas) {
   RunStarted started;
   started.run = "a \"quoted\" name\n";
+  started.device = "cuda:0";
   started.settings.search = SearchKind::best_of_n;
   started.settings.seed = ~std::uint64_t{0};
   started.settings.budget = {1, 2, 0.1, 3, 4.5};
