@@ -172,7 +172,7 @@ Json row_json(const StoryStep& step) {
   json["candidate"] = e.candidate;
   json["outcome"] = name_of(e.outcome);
   json["summary"] = e.summary;
-  json["evaluations"] = e.evaluations;
+  json["evaluations"] = e.instances_timed;
   put_optional(json, "seconds", step.seconds);
   put_optional(json, "same_as", e.duplicate_of);
   if (e.objective) {
