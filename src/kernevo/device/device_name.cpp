@@ -47,7 +47,7 @@ Result<DeviceName> parse_device_name(std::string_view text) {
     name.url = rest;
     return name;
   }
-  return not_a_name(text, fmt::format("'{}' is no kind of device{}", kind,
+  return not_a_name(text, fmt::format("'{}' is not a kind of device{}", kind,
                                       did_you_mean(kind, {"virtual", "cuda", "remote"})));
 }
 
