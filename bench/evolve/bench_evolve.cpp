@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace kernevo; // NOLINT(google-build-using-namespace): a program of one file
 
-constexpr double kStepGoal = 2;    // ms a candidate
+constexpr double kStepGoal = 2;    // ms per candidate
 constexpr double kOpenGoal = 2000; // ms: a person waits for it
 constexpr int kLookups = 1000;
 

@@ -3,7 +3,7 @@
 
   bench/evolve/catalogue.py build [--out DIR] [--dtype float32] [--gpu A100] [--evaluations 80] [--seconds 600] [OPERATION...]
 
-One line a task, tab-separated: operation, the reference's time, the best's, their ratio, the share of the roofline reached, evaluations,
+One line per task, tab-separated: operation, the reference's time, the best's, their ratio, the share of the roofline reached, evaluations,
 wall-clock seconds, what the best is. Times are modelled. Runs that are in DIR already are not made again.
 """
 import argparse

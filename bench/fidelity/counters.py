@@ -8,7 +8,7 @@ BUILD is the folder with bench_predict. RECORDED is what KTT writes when it prof
 registers and counters. KERNEL is the source they were taken from; the parameters become macros. ARG is as in
 `kernevo run --arg`. Every N-th configuration is compiled, N of its blocks are counted and scaled to the grid.
 
-One line a counter, tab-separated: name, configurations, how many are within 2 %, the least, the median and the
+One line per counter, tab-separated: name, configurations, how many are within 2 %, the least, the median and the
 greatest ratio ours / recorded. "exact" counters mean the same thing; "model" ones depend on a cache's model; a
 percentage of a pipe's peak is turned into instructions with the recorded cycles. Exit 1 when an exact counter is
 within 2 % on fewer than --bar configurations.

@@ -4,7 +4,7 @@
     bench/llm/run.py [build/kernevo]
 
 Prints tab-separated name, ours (the recorded run), peer (the playbook at 80 evaluations), ratio: modelled
-times in microseconds, less is better; then tokens a run and a candidate beside kernel-evo's published 10,000
+times in microseconds, less is better; then tokens per run and per candidate beside kernel-evo's published 10,000
 to 15,000 an iteration, and 50,000 to 450,000 until its best.
 """
 import json

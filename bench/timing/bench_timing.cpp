@@ -128,7 +128,7 @@ int main(int argc, char** argv) {
   setting.trials = 2000;
   setting.seed = 1;
   setting.time = {100e3};
-  app.add_option("--trials", setting.trials, "comparisons a cell")->check(CLI::PositiveNumber);
+  app.add_option("--trials", setting.trials, "comparisons per cell")->check(CLI::PositiveNumber);
   app.add_option("--seed", setting.seed, "of the first trial");
   app.add_option("--time", setting.time.value, "of the kernel, ns")->check(CLI::PositiveNumber);
   app.add_option("--blocks", setting.plan.paired.max_blocks, "at most, of four shots each");

@@ -31,7 +31,7 @@ def cache_files(paths):
 
 
 def series(path):
-    """Lines of "NAME time time ..." for bench_timing, one a configuration."""
+    """Lines of "NAME time time ..." for bench_timing, one per configuration."""
     name = "_".join(path.parts[-2:]).split(".json")[0].replace(" ", "_")
     opened = gzip.open(path, "rt") if path.name.endswith(".gz") else open(path)
     with opened as file:

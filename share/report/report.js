@@ -188,6 +188,20 @@ function drawShapes() {
     })))));
 }
 
+const dollarsText = (dollars) => (isNumber(dollars) ? "$" + dollars.toFixed(4) : "cost unknown");
+
+// Calls of models by what they were for and by whom, and the kernels that had to be mended.
+function spendingRows(cost) {
+  const spent = (by) => Object.entries(by).map(([name, s]) => el("div", {}, el("b", {}, words(name)), ` ${plural(s.calls, "call")}, ${count(s.prompt + s.completion)} tokens, ${dollarsText(s.dollars)}, ${secondsText(s.seconds)}`));
+  const calls = Object.values(cost.by_stage).reduce((sum, s) => sum + s.calls, 0);
+  return [
+    calls > 0 && ["model calls", count(calls)],
+    calls > 0 && ["by stage", spent(cost.by_stage)],
+    calls > 0 && ["by model", spent(cost.by_model)],
+    cost.attempts > 0 && ["faulty attempts", count(cost.attempts), el("span", { class: "muted" }, ` ${plural(cost.repaired, "step")} right after a repair`)],
+  ];
+}
+
 function drawCost() {
   const { run, cost } = page;
   const of = (value) => (isNumber(value) ? el("span", { class: "muted" }, ` of ${count(value)}`) : null);
@@ -199,6 +213,7 @@ function drawCost() {
     ["evaluating, all workers", secondsText(cost.evaluation_seconds)],
     ["tokens", count(cost.tokens), of(run.budget.tokens)],
     ["money", cost.dollars === null ? "unknown" : "$" + cost.dollars.toFixed(2), isNumber(run.budget.dollars) && el("span", { class: "muted" }, ` of $${run.budget.dollars}`)],
+    ...spendingRows(cost),
     ["search", `${run.search}, ${run.proposers.join(", ")}, seed ${run.seed}`],
     ["task", run.task_file], ["began", date(run.began)],
   ]));
@@ -262,7 +277,7 @@ function factRows(step) {
     f && ["occupancy", percent(f.occupancy), el("span", { class: "muted" }, f.limiter ? ` limited by ${f.limiter}` : "")],
     f && ["registers", count(f.registers)],
     f && ["memory", `${f.memory}, ${f.vector_bytes}-byte accesses` + (f.tensor ? ", tensor cores" : "") + (f.launches > 1 ? `, ${f.launches} launches` : "")],
-    isNumber(step.tokens) && ["tokens", count(step.tokens), ", ", isNumber(step.dollars) ? "$" + step.dollars.toFixed(4) : "cost unknown"],
+    isNumber(step.tokens) && ["tokens", count(step.tokens), ", ", dollarsText(step.dollars)],
   ];
 }
 
@@ -294,6 +309,23 @@ function shapeList(step) {
   const before = new Map(page.before_shapes.map((s) => [s.shape, s.ns]));
   return [el("h3", {}, "Shapes"), el("table", { class: "list" }, el("thead", {}, el("tr", {}, el("th", {}, "shape"), el("th", { class: "right" }, `time, ${page.run.method}`), el("th", { class: "right" }, "speed"))),
     el("tbody", {}, shapes.map((s) => el("tr", {}, el("td", {}, s.shape), el("td", { class: "right" }, timeText(s.ns)), el("td", { class: "right" }, before.has(s.shape) ? times(before.get(s.shape) / s.ns) : "\u2013")))))];
+}
+
+function attemptList(step) {
+  const attempts = (step.detail || {}).attempts || [];
+  if (attempts.length === 0) return null;
+  return [el("h3", {}, "Attempts before it"), attempts.map((a, i) => el("details", { class: "finding" },
+    el("summary", {}, el("b", {}, `${i + 1}. ${a.fault ? words(a.fault) : "no kernel in the reply"}`)),
+    el("p", {}, a.title), el("p", { class: "bad" }, a.summary), a.details.length > 0 && el("pre", {}, a.details.join("\n"))))];
+}
+
+function callList(step) {
+  const calls = (step.detail || {}).calls || [];
+  if (calls.length === 0) return null;
+  return [el("h3", {}, "Model calls"), el("table", { class: "list" },
+    el("thead", {}, el("tr", {}, [["stage", ""], ["model", ""], ["tokens", "right"], ["cost", "right"], ["time", "right"], ["ended", ""]].map(([name, kind]) => el("th", { class: kind }, name)))),
+    el("tbody", {}, calls.map((c) => el("tr", {}, el("td", {}, words(c.stage)), el("td", {}, c.model), el("td", { class: "right" }, count(c.tokens)), el("td", { class: "right" }, dollarsText(c.dollars)),
+      el("td", { class: "right" }, secondsText(c.seconds)), el("td", {}, words(c.finish), c.tries > 1 && el("span", { class: "muted" }, ` ${plural(c.tries, "try", "tries")}`))))))];
 }
 
 const sourceOf = (number) => { const s = stepsByNumber.get(number); return s && isNumber(s.source) ? page.sources[s.source] : null; };
@@ -333,7 +365,7 @@ function drawDetail(step) {
       go("\u2039", page.steps[index - 1], "previous step"), go("\u203a", page.steps[index + 1], "next step"), page.result && go("best", stepsByNumber.get(page.result.step), "the best")),
     el("p", { class: "lead" }, stepTitle(step)),
     (step.summary || (step.detail || {}).fault) && el("p", { class: isFault(step.outcome) ? "summary bad" : "summary" }, (step.detail || {}).fault && el("b", {}, words(step.detail.fault) + ": "), step.summary),
-    pairs(factRows(step)), parameterList(step), shapeList(step),
+    pairs(factRows(step)), parameterList(step), shapeList(step), attemptList(step), callList(step),
     el("h3", {}, "Why this step"), whyChain(step),
     !step.detail && el("p", { class: "note" }, "The details of this step are not on the page, which would grow too large; 'kernevo show' has them."),
     findingList(step), sourcePart(step));

@@ -344,7 +344,7 @@ TEST_F(BadRun, WrongReference) {
   const auto run = here({"evolve", task_, "-q"});
   if (run.error_output.find("toolkit") != std::string::npos)
     GTEST_SKIP() << run.error_output;
-  expect_line(run, 2, {"t.yaml", "the reference kernel is no baseline", "kernevo check"});
+  expect_line(run, 2, {"t.yaml", "the reference kernel cannot be the baseline", "kernevo check"});
   EXPECT_FALSE(fs::exists(path("runs")));
   // In a folder of the user's own nothing stays either.
   fs::create_directories(folder_ / "mine");

@@ -125,7 +125,7 @@ Evaluation SyntheticRun::evaluate(const Directive& directive) {
   const bool first = !state_.baseline;
   const bool right = first || random.uniform(0) < 0.7;
   e.outcome = right ? StepOutcome::improved : StepOutcome::wrong;
-  e.evaluations = 1;
+  e.instances_timed = 1;
   e.identity = directive.mode == SearchMode::tune ? "" : fmt::format("identity {}", directive.step);
   if (!right) {
     e.summary = "C[0] is 1, expected 2 within 1e-07 (case 1024, nominal inputs)";

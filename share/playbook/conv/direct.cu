@@ -45,15 +45,7 @@
 {{end}}
 {{end}}
 {{types}}
-{{if conv2d}}
-constexpr int kR = {{dim.R}}, kS = {{dim.S}};
-constexpr int kStrideH = {{dim.stride}}, kPadH = {{dim.padding}};
-{{else}}
-constexpr int kR = 1, kS = {{dim.R}}; // a row of pixels
-constexpr int kStrideH = 1, kPadH = 0;
-{{end}}
-constexpr int kStride = {{dim.stride}}, kPad = {{dim.padding}}, kGroups = {{dim.groups}};
-constexpr int kFilter = kR * kS;
+{{include parts/filter.cu}}
 constexpr int kRead = ((TN - 1) * kStride + kS + 3) / 4 * 4;                         // input pixels of a thread's row, whole fours
 constexpr int kHeight = (TP - 1) * kStrideH + kR, kWidth = (TQ - TN) * kStride + kRead; // of the patch
 constexpr int kPatch = CHANNELS * kHeight * kWidth;

@@ -42,15 +42,7 @@
 //   2 * BUFFERS * (R * BM + ((TQ - 1) * stride + R + 6)) * (CHANNELS + 8)>>>(x, ordered, y, N, C, 1, L, K)
 {{end}}
 {{types}}
-{{if conv2d}}
-constexpr int kR = {{dim.R}}, kS = {{dim.S}};
-constexpr int kStrideH = {{dim.stride}}, kPadH = {{dim.padding}};
-{{else}}
-constexpr int kR = 1, kS = {{dim.R}}; // a row of pixels
-constexpr int kStrideH = 1, kPadH = 0;
-{{end}}
-constexpr int kStride = {{dim.stride}}, kPad = {{dim.padding}}, kGroups = {{dim.groups}};
-constexpr int kFilter = kR * kS;
+{{include parts/filter.cu}}
 constexpr int kShift = (4 - kPad % 4) % 4; // columns before the first one needed, so that a patch begins on a boundary of four pixels
 constexpr int kHeight = (TP - 1) * kStrideH + kR, kWidth = ((TQ - 1) * kStride + kS + kShift + 3) / 4 * 4; // of the patch
 constexpr int kThreads = 32 * WARPS_M * WARPS_N;

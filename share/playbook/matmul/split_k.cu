@@ -79,21 +79,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) {{name}}(
       a_transfer.fetch(A, row0, M, k0 + BK, K);
       b_transfer.fetch(B, col0, N, k0 + BK, K);
     }
-#pragma unroll 8
-    for (int k = 0; k < BK; k++) {
-      Acc a[TM], b[TN];
-#pragma unroll
-      for (int i = 0; i < TM; i += kChunk)
-        *reinterpret_cast<Chunk*>(&a[i]) = *reinterpret_cast<const Chunk*>(&a_tile[k][row_in_tile + i * kWarpRows]);
-#pragma unroll
-      for (int j = 0; j < TN; j += kChunk)
-        *reinterpret_cast<Chunk*>(&b[j]) = *reinterpret_cast<const Chunk*>(&b_tile[k][col_in_tile + j * kWarpColumns]);
-#pragma unroll
-      for (int i = 0; i < TM; i++)
-#pragma unroll
-        for (int j = 0; j < TN; j++)
-          sum[i][j] += a[i] * b[j];
-    }
+{{include parts/add_products.cu}}
   }
 #pragma unroll
   for (int i = 0; i < TM; i++)
@@ -115,33 +101,4 @@ extern "C" __global__ void __launch_bounds__(kThreads) {{name}}(
     }
 }
 
-// Adds up the parts of an element, in a fixed order: the result does not depend on which block was first.
-extern "C" __global__ void __launch_bounds__(256) {{name}}_finish(
-{{if bias}}
-    const Acc* __restrict__ partial, const Element* __restrict__ bias, Out* __restrict__ C, int M, int N) {
-{{else}}
-    const Acc* __restrict__ partial, Out* __restrict__ C, int M, int N) {
-{{end}}
-  const long long size = static_cast<long long>(M) * N;
-  const long long i = blockIdx.x * 256ll + threadIdx.x;
-  if (i >= size)
-    return;
-{{if batched}}
-  partial += blockIdx.z * SPLIT * size;
-  C += blockIdx.z * size;
-{{end}}
-  Acc part[SPLIT]; // all on their way before the first is used
-#pragma unroll
-  for (int s = 0; s < SPLIT; s++)
-    part[s] = partial[s * size + i];
-  Acc sum = 0;
-#pragma unroll
-  for (int s = 0; s < SPLIT; s++)
-    sum += part[s];
-{{if bias}}
-  const Acc v = sum + static_cast<Acc>(bias[i % N]);
-  C[i] = static_cast<Out>({{expression}});
-{{else}}
-  C[i] = static_cast<Out>(sum);
-{{end}}
-}
+{{include parts/finish_split.cu}}

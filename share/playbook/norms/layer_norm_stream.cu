@@ -8,26 +8,13 @@ constexpr int kVector = {{vector}}; // elements in an access of 16 bytes
 constexpr int kWarps = BLOCK / 32;
 constexpr int kBatch = BLOCK * VECTORS * kVector;
 
-// Where element j of access i lies in a row: whole vectors where rows begin at multiples of 16 bytes, single elements otherwise.
-// Neighbouring threads touch neighbouring addresses either way.
-__device__ __forceinline__ int position(int i, int j, bool aligned, int thread) {
-  return aligned ? (i * BLOCK + thread) * kVector + j : (i * kVector + j) * BLOCK + thread;
-}
+{{include parts/position.cu}}
 
 {{include parts/load_share.cu}}
 
 {{include parts/store_share.cu}}
 
-// Count, mean and sum of squared deviations from it. Merging them never takes the difference of two large sums.
-struct Moments {
-  Acc count, mean, squares;
-};
-
-__device__ __forceinline__ Moments merge(Moments a, Moments b) {
-  const Acc count = a.count + b.count;
-  const Acc delta = b.mean - a.mean, share = count > 0 ? b.count / count : 0;
-  return {count, a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share};
-}
+{{include parts/moments.cu}}
 
 {{include parts/moments_of.cu}}
 

@@ -13,11 +13,7 @@ constexpr int kVector = {{vector}}; // elements in an access of 16 bytes
 constexpr int kWarps = BLOCK / 32;
 constexpr int kBatch = BLOCK * VECTORS * kVector;
 
-// Where element j of access i lies in a row: whole vectors where rows begin at multiples of 16 bytes, single elements otherwise.
-// Neighbouring threads touch neighbouring addresses either way.
-__device__ __forceinline__ int position(int i, int j, bool aligned, int thread) {
-  return aligned ? (i * BLOCK + thread) * kVector + j : (i * kVector + j) * BLOCK + thread;
-}
+{{include parts/position.cu}}
 
 {{include parts/load_share.cu}}
 
@@ -27,10 +23,7 @@ __device__ __forceinline__ int position(int i, int j, bool aligned, int thread) 
 
 {{include parts/block_sum.cu}}
 
-// Elements a block takes: whole vectors, so that all parts begin aligned if the row does.
-__device__ __forceinline__ int part_length(int length, int splits) {
-  return (length + splits * kVector - 1) / (splits * kVector) * kVector;
-}
+{{include parts/part_length.cu}}
 
 extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}(
     const Element* __restrict__ x, Acc* __restrict__ squares, int N, int splits) {

@@ -8,11 +8,7 @@ constexpr int kVector = {{vector}}; // elements in an access of 16 bytes
 constexpr int kWarps = BLOCK / 32;
 constexpr int kBatch = BLOCK * VECTORS * kVector;
 
-// Where element j of access i lies in a row: whole vectors where rows begin at multiples of 16 bytes, single elements otherwise.
-// Neighbouring threads touch neighbouring addresses either way.
-__device__ __forceinline__ int position(int i, int j, bool aligned, int thread) {
-  return aligned ? (i * BLOCK + thread) * kVector + j : (i * kVector + j) * BLOCK + thread;
-}
+{{include parts/position.cu}}
 
 {{include parts/load_share.cu}}
 

@@ -24,10 +24,4 @@ __device__ __forceinline__ int result(Part part, int) { return part.index == kNo
 
 {{include parts/merge_block.cu}}
 
-extern "C" __global__ void __launch_bounds__(BLOCK) {{name}}(
-    {{restrict_parameters}}) {
-  const Element* line = x + static_cast<size_t>(blockIdx.x / INNER) * R * INNER + blockIdx.x % INNER;
-  const bool aligned = INNER == 1 && R % kVector == 0;
-  const Part part = merge_block(share_of(line, 0, R, INNER, aligned, threadIdx.x));
-  if (threadIdx.x == 0) y[blockIdx.x] = result(part, R);
-}
+{{include parts/block_kernel.cu}}

@@ -39,10 +39,7 @@ constexpr int kWarps = TX * TY / 32;
 // Where nothing is larger than the smallest value there is, all are equal and the first counts.
 __device__ __forceinline__ int result(Part part, int) { return part.index == kNowhere ? 0 : part.index; }
 
-// Column j of a thread among those of its block.
-__device__ __forceinline__ int column_of(int j, bool aligned) {
-  return aligned ? threadIdx.x * WIDTH + j : j * TX + threadIdx.x;
-}
+{{include parts/column_of.cu}}
 
 {{include parts/take_rows.cu}}
 

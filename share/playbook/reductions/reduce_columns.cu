@@ -26,38 +26,14 @@ constexpr int kWarps = TX * TY / 32;
 
 {{include parts/bits.cu}}
 
-using Part = Acc; // what is known of the elements seen so far
-
-__device__ __forceinline__ Part nothing() { return {{identity}}; }
-__device__ __forceinline__ Part merge(Part a, Part b) { return {{expression}}; }
-__device__ __forceinline__ void take(Part& part, Acc value, int) { part = merge(part, value); }
-__device__ __forceinline__ Part from_lane(Part part, int offset) { return __shfl_xor_sync(0xffffffffu, part, offset); }
+{{include parts/value_part.cu}}
 
 __device__ __forceinline__ Out result(Part a, int R) { return static_cast<Out>({{result}}); }
 
-// Column j of a thread among those of its block.
-__device__ __forceinline__ int column_of(int j, bool aligned) {
-  return aligned ? threadIdx.x * WIDTH + j : j * TX + threadIdx.x;
-}
+{{include parts/column_of.cu}}
 
 {{include parts/take_rows.cu}}
 
 {{include parts/merge_rows.cu}}
 
-extern "C" __global__ void __launch_bounds__(TX * TY) {{name}}(
-    {{restrict_parameters}}) {
-  __shared__ Part parts[kWarps][kColumns];
-  const int tiles = (INNER + kColumns - 1) / kColumns;
-  const int outer = blockIdx.x / tiles, first = blockIdx.x % tiles * kColumns;
-  const int columns = min(kColumns, INNER - first);
-  const bool aligned = INNER % WIDTH == 0;
-  Part part[WIDTH];
-  take_rows(part, x + static_cast<size_t>(outer) * R * INNER + first, 0, R, columns, INNER, aligned);
-  merge_rows(part, parts, aligned);
-  for (int c = threadIdx.y * TX + threadIdx.x; c < columns; c += TX * TY) {
-    Part all = parts[0][c];
-#pragma unroll 4
-    for (int w = 1; w < kWarps; w++) all = merge(all, parts[w][c]);
-    y[static_cast<size_t>(outer) * INNER + first + c] = result(all, R);
-  }
-}
+{{include parts/columns_kernel.cu}}

@@ -31,19 +31,11 @@ constexpr int kWarps = TX * TY / 32;
 
 {{include parts/bits.cu}}
 
-using Part = Acc; // what is known of the elements seen so far
-
-__device__ __forceinline__ Part nothing() { return {{identity}}; }
-__device__ __forceinline__ Part merge(Part a, Part b) { return {{expression}}; }
-__device__ __forceinline__ void take(Part& part, Acc value, int) { part = merge(part, value); }
-__device__ __forceinline__ Part from_lane(Part part, int offset) { return __shfl_xor_sync(0xffffffffu, part, offset); }
+{{include parts/value_part.cu}}
 
 __device__ __forceinline__ Out result(Part a, int R) { return static_cast<Out>({{result}}); }
 
-// Column j of a thread among those of its block.
-__device__ __forceinline__ int column_of(int j, bool aligned) {
-  return aligned ? threadIdx.x * WIDTH + j : j * TX + threadIdx.x;
-}
+{{include parts/column_of.cu}}
 
 {{include parts/take_rows.cu}}
 

@@ -1,5 +1,6 @@
 #include "kernevo/base/expression.h"
 
+#include "kernevo/base/identifier.h"
 #include "kernevo/base/suggest.h"
 
 #include <array>
@@ -82,16 +83,6 @@ constexpr std::array kFunctions = {
     Function{"max", Op::maximum, 2, kMaxLength},
     Function{"next_pow2", Op::next_pow2, 1, 1},
 };
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool starts_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool continues_name(char c) {
-  return starts_name(c) || is_digit(c);
-}
 
 int digit_value(char c) {
   if (is_digit(c))

@@ -77,13 +77,10 @@ open_log(const Options& options, store::Journal& journal, const std::string& run
   return report::TensorboardLog::create(journal.folder() / "tensorboard", journal, run);
 }
 
-int conclude(const evolve::RunState& state, store::Journal& journal, EvolveView& view,
-             const report::TensorboardLog* log) {
-  view.finish(state, journal);
-  if (log != nullptr && log->problem())
-    fmt::print(stderr, "kernevo: the TensorBoard log is not whole: {}\n",
-               format_error(*log->problem()));
-  return exit_code_of(state);
+// What was written beside the run, and would be missed only when it is needed.
+void warn_if_incomplete(std::string_view what, const std::optional<Error>& problem) {
+  if (problem)
+    fmt::print(stderr, "kernevo: {} not whole: {}\n", what, format_error(*problem));
 }
 
 // There is nothing to go on with.
@@ -109,7 +106,11 @@ Result<int> carry_out(const Options& options, run::OpenRun& run, const StopSigna
   evolve::OrchestratorOptions how = orchestration(options, signals, view, log.get());
   how.budget = budget;
   KERNEVO_TRY(end, run.go_on(how));
-  return conclude(end, run.journal(), view, log.get());
+  view.finish(end, run.journal());
+  if (log != nullptr)
+    warn_if_incomplete("the TensorBoard log is", log->problem());
+  warn_if_incomplete("the traces of model calls are", run.trace_problem());
+  return exit_code_of(end);
 }
 
 Result<int> resume(const Options& options, const std::string& which) {

@@ -38,6 +38,17 @@ Result<ParameterValues> parse_parameters(const std::vector<std::string>& setting
   return values;
 }
 
+std::vector<std::pair<std::string, std::string>>
+parse_defines(const std::vector<std::string>& defines) {
+  std::vector<std::pair<std::string, std::string>> macros;
+  for (const std::string& define : defines) {
+    const std::size_t equals = define.find('=');
+    macros.emplace_back(define.substr(0, equals),
+                        equals == std::string::npos ? "1" : define.substr(equals + 1));
+  }
+  return macros;
+}
+
 std::string parameters_text(const ParameterValues& parameters) {
   std::string text;
   for (const auto& [name, value] : parameters)

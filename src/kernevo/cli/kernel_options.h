@@ -6,6 +6,7 @@
 #include "kernevo/kernel/kernel_file.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kernevo::cli {
@@ -20,6 +21,10 @@ std::string device_text(const DeviceIdentity& device);
 
 // "BM=64" each; integers only.
 Result<ParameterValues> parse_parameters(const std::vector<std::string>& settings);
+
+// Macros for the compiler: "NAME=VALUE" each, or "NAME" for 1.
+std::vector<std::pair<std::string, std::string>>
+parse_defines(const std::vector<std::string>& defines);
 
 // "BM=64 BN=32".
 std::string parameters_text(const ParameterValues& parameters);

@@ -3,13 +3,13 @@
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
+#include "kernevo/cli/kernel_options.h"
 #include "kernevo/cli/run_prediction.h"
-#include "kernevo/device/device_name.h"
+#include "kernevo/cli/run_report.h"
 #include "kernevo/hardware/gpu_table.h"
 #include "kernevo/kernel/argument_text.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/predict/choose_blocks.h"
-#include "kernevo/predict/counters.h"
 #include "kernevo/predict/l1_share.h"
 #include "kernevo/toolchain/compile_worker.h"
 #include "kernevo/toolchain/toolchain.h"
@@ -58,11 +58,7 @@ Result<std::string> compile_to_ptx(const Options& options, const Gpu& gpu, std::
   request.file = options.file;
   request.architecture = nearest_architecture(toolchain, gpu.compute_capability);
   request.resources = false;
-  for (const std::string& define : options.defines) {
-    const auto equals = define.find('=');
-    request.macros.emplace_back(define.substr(0, equals),
-                                equals == std::string::npos ? "1" : define.substr(equals + 1));
-  }
+  request.macros = parse_defines(options.defines);
   if (kernel.find('<') != std::string::npos)
     request.name_expressions.push_back(kernel);
   KERNEVO_TRY(build, build_or_fail(request));
@@ -133,23 +129,18 @@ int list_kernels(const Options& options, const Prepared& prepared) {
   return kYes;
 }
 
-struct Buffer {
-  std::size_t argument = 0;
-  vgpu::DevicePointer pointer = 0;
-};
-
 // The parameter buffer, and device memory for the arguments that are buffers.
-Result<std::vector<Buffer>> place_arguments(const vgpu::KernelInfo& kernel,
-                                            const std::vector<RunArgument>& arguments,
-                                            vgpu::Machine& machine,
-                                            std::vector<std::byte>& parameters) {
+Result<std::vector<RunBuffer>> place_arguments(const vgpu::KernelInfo& kernel,
+                                               const std::vector<RunArgument>& arguments,
+                                               vgpu::Machine& machine,
+                                               std::vector<std::byte>& parameters) {
   if (arguments.size() != kernel.parameters.size())
     return fail(ErrorCode::usage,
                 fmt::format("{} takes {} arguments, {} were given", kernel.demangled,
                             kernel.parameters.size(), arguments.size()),
                 std::nullopt, "give one --arg for each");
   parameters.resize(kernel.parameter_bytes);
-  std::vector<Buffer> buffers;
+  std::vector<RunBuffer> buffers;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const RunArgument& argument = arguments[i];
     const auto& parameter = kernel.parameters[i];
@@ -172,23 +163,11 @@ Result<std::vector<Buffer>> place_arguments(const vgpu::KernelInfo& kernel,
   return buffers;
 }
 
-constexpr std::size_t kShown = 8;
 constexpr std::uint64_t kProfileSeed = 1;
 
-std::vector<std::string> first_elements(const RunArgument& argument,
-                                        std::span<const std::byte> bytes) {
-  std::vector<std::string> shown;
-  const std::size_t count = bytes.size() / argument.type.bytes;
-  for (std::size_t i = 0; i < std::min(count, kShown); ++i)
-    shown.push_back(show_element(argument.type, bytes.data(), i));
-  if (count > kShown)
-    shown.emplace_back("...");
-  return shown;
-}
-
 Result<void> save_buffers(const std::vector<RunArgument>& arguments,
-                          const std::vector<Buffer>& buffers, vgpu::Machine& machine) {
-  for (const Buffer& buffer : buffers) {
+                          const std::vector<RunBuffer>& buffers, vgpu::Machine& machine) {
+  for (const RunBuffer& buffer : buffers) {
     const RunArgument& argument = arguments[buffer.argument];
     const auto bytes = machine.bytes(buffer.pointer);
     if (!argument.save_to.empty())
@@ -196,56 +175,6 @@ Result<void> save_buffers(const std::vector<RunArgument>& arguments,
           argument.save_to, {reinterpret_cast<const char*>(bytes.data()), bytes.size()})); // NOLINT
   }
   return {};
-}
-
-std::string amount(double value) {
-  return value >= 1e7 ? fmt::format("{:.4g}", value) : fmt::format("{:.6g}", value);
-}
-
-// The counters of the whole grid, then the instructions that touch memory most.
-void print_profile(const LaunchCounts& counts) {
-  const Counters counters = counters_of(counts);
-  std::string sample;
-  if (counters.blocks_counted < counters.blocks)
-    sample = counters.sampling_error > 0 ? fmt::format(", totals scaled to all, good to {:.1f} %",
-                                                       100 * counters.sampling_error)
-                                         : ", each with as many instructions; totals scaled to all";
-  fmt::print("profile  {} of {} blocks counted{}\n", counters.blocks_counted, counters.blocks,
-             sample);
-  std::vector<std::vector<std::string>> rows;
-  for (const Counter& counter : counters.all)
-    rows.push_back({counter.name, amount(counter.value), std::string(counter.unit),
-                    fmt::format("{}{}", counter.meaning, counter.modelled ? " (modelled)" : "")});
-  fmt::print("{}", table(rows));
-  std::vector<const InstructionCounts*> busiest;
-  for (const InstructionCounts& instruction : counts.instructions)
-    if (!instruction.accesses.empty())
-      busiest.push_back(&instruction);
-  const auto cost = [](const InstructionCounts* i) {
-    std::uint64_t sum = 0;
-    for (const AccessCounts& access : i->accesses)
-      sum += access.sectors + access.wavefronts;
-    return sum;
-  };
-  std::stable_sort(busiest.begin(), busiest.end(),
-                   [&](const auto* a, const auto* b) { return cost(a) > cost(b); });
-  rows.clear();
-  for (std::size_t i = 0; i < std::min(busiest.size(), kShown); ++i)
-    for (const AccessCounts& access : busiest[i]->accesses) {
-      const auto requests = static_cast<double>(access.requests);
-      const bool banks =
-          access.space == MemorySpace::shared || access.space == MemorySpace::constant;
-      rows.push_back(
-          {fmt::format("{}{}", busiest[i]->source_line > 0 ? "line " : "PTX line ",
-                       busiest[i]->source_line > 0 ? busiest[i]->source_line
-                                                   : busiest[i]->ptx_line),
-           busiest[i]->opcode, fmt::format("{} requests", access.requests),
-           fmt::format("{:.2f} {} each",
-                       static_cast<double>(banks ? access.wavefronts : access.sectors) / requests,
-                       banks ? "wavefronts" : "sectors")});
-    }
-  if (!rows.empty())
-    fmt::print("memory   instructions that move most, on the blocks counted\n{}", table(rows));
 }
 
 // Registers are not known here, so threads and shared memory alone decide how many blocks share L1.
@@ -258,67 +187,6 @@ Result<Bytes> l1_of_a_block(const Prepared& prepared, const vgpu::KernelInfo& ke
                                 static_cast<int>(std::min<std::uint64_t>(threads, 1U << 20U)), 0,
                                 shared));
   return l1_share(prepared.gpu, occupancy, shared);
-}
-
-void print_result(const Options& options, const vgpu::KernelInfo& kernel,
-                  const vgpu::LaunchResult& result, const std::vector<RunArgument>& arguments,
-                  const std::vector<Buffer>& buffers, vgpu::Machine& machine,
-                  const std::optional<Prediction>& prediction) {
-  if (!options.common.quiet) {
-    fmt::print("{}", result.printed);
-    fmt::print("ran      {} on virtual {}: {} blocks, {} warp instructions\n", kernel.demangled,
-               machine.gpu().name, result.statistics.blocks_run,
-               result.statistics.warp_instructions);
-    for (const Buffer& buffer : buffers) {
-      const RunArgument& argument = arguments[buffer.argument];
-      if (argument.writable)
-        fmt::print("argument {}  {}\n", buffer.argument + 1,
-                   argument.save_to.empty()
-                       ? fmt::to_string(fmt::join(
-                             first_elements(argument, machine.bytes(buffer.pointer)), " "))
-                       : "saved to " + argument.save_to);
-    }
-  }
-  if (result.counts && !options.common.quiet)
-    print_profile(*result.counts);
-  if (prediction)
-    print_prediction(*prediction);
-  if (result.fault)
-    fmt::print("{}  {}: {}\n", paint("FAULT", Tone::bad), name_of(result.fault->kind),
-               result.fault->message);
-}
-
-void print_json(const vgpu::KernelInfo& kernel, const vgpu::LaunchResult& result,
-                const vgpu::Machine& machine, const std::optional<Prediction>& prediction) {
-  Json json{{"kernel", kernel.name},
-            {"device", to_text(DeviceName::of_virtual(machine.gpu().name))},
-            {"blocks", result.statistics.blocks_run},
-            {"warp_instructions", result.statistics.warp_instructions},
-            {"thread_instructions", result.statistics.thread_instructions},
-            {"printed", result.printed},
-            {"finding", nullptr}};
-  if (result.counts) {
-    const Counters counters = counters_of(*result.counts);
-    json["profile"] = {{"blocks", counters.blocks},
-                       {"blocks_counted", counters.blocks_counted},
-                       {"sampling_error", counters.sampling_error},
-                       {"counters", Json::object()},
-                       {"counts", Json::parse(to_json(*result.counts))}};
-    for (const Counter& counter : counters.all)
-      json["profile"]["counters"][counter.name] = {
-          {"value", counter.value}, {"unit", counter.unit}, {"modelled", counter.modelled}};
-  }
-  if (prediction) {
-    json["prediction"] = {
-        {"method", "modelled"},       {"time_ns", prediction->time.value},
-        {"error", prediction->error}, {"from_machine_code", prediction->from_machine_code},
-        {"waves", prediction->waves}, {"bounds_ns", Json::object()}};
-    for (const TimingTerm& term : prediction->bounds)
-      json["prediction"]["bounds_ns"][term.name] = term.time.value;
-  }
-  if (result.fault)
-    json["finding"] = {{"kind", name_of(result.fault->kind)}, {"message", result.fault->message}};
-  fmt::print("{}\n", dump_json(json, 2));
 }
 
 Result<int> run(const Options& options) {
@@ -359,10 +227,7 @@ Result<int> run(const Options& options) {
     KERNEVO_TRY(predicted, predict_run(prepared.ptx, kernel.name, prepared.gpu, *result.counts));
     prediction = std::move(predicted);
   }
-  if (options.common.json)
-    print_json(kernel, result, machine, prediction);
-  else
-    print_result(options, kernel, result, arguments, buffers, machine, prediction);
+  print_run({kernel, result, arguments, buffers, machine, prediction}, options.common);
   return result.fault ? kNo : kYes;
 }
 

@@ -4,6 +4,7 @@
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
+#include "kernevo/cli/kernel_options.h"
 #include "kernevo/hardware/gpu_table.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/gpu.h"
@@ -50,13 +51,9 @@ Result<CompileRequest> compile_request(const Options& options, const std::string
   request.architecture = architecture;
   if (options.architecture.empty() && file.architecture)
     request.architecture = *file.architecture;
-  for (const std::string& define : options.defines) {
-    const std::size_t equals = define.find('=');
-    const std::string name = define.substr(0, equals);
+  request.macros = parse_defines(options.defines);
+  for (const auto& [name, value] : request.macros)
     parameters.erase(name);
-    request.macros.emplace_back(name,
-                                equals == std::string::npos ? "1" : define.substr(equals + 1));
-  }
   for (const auto& [name, value] : parameters)
     request.macros.emplace_back(name, fmt::format("{}", value));
   request.flags = file.flags;

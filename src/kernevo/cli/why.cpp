@@ -115,7 +115,7 @@ void print_outcome(const Chain& chain, const std::string& method) {
                chain.directive.incumbent.value_or(0));
   if (!e.parameters.empty())
     fmt::print("            {}, {} instances timed\n", parameters_text(e.parameters),
-               e.evaluations);
+               e.instances_timed);
   if (!e.bottlenecks.empty())
     fmt::print("          and now it is {}: {}\n", name_of(e.bottlenecks.front().tag),
                e.bottlenecks.front().message);

@@ -50,7 +50,7 @@ Result<DeviceName> parse_device_name(std::string_view text) {
     name.url = rest;
     return name;
   }
-  return not_a_name(text, fmt::format("'{}' is no kind of device{}", one_line(kind, kShownBytes),
+  return not_a_name(text, fmt::format("'{}' is not a kind of device{}", one_line(kind, kShownBytes),
                                       did_you_mean(kind, {"virtual", "cuda", "remote"})));
 }
 

@@ -32,7 +32,7 @@ constexpr double kLoadSeconds = 300;
 constexpr std::uint64_t kMostCode = std::uint64_t{32} << 20U;
 
 // Loading LLVM takes a worker 15 to 60 ms: not for launches that the interpreter ends sooner, at 10
-// to 30 ns an instruction.
+// to 30 ns per instruction.
 constexpr double kWorthwhile = 4e6;
 // Until a run has shown how long a warp is.
 constexpr double kInstructionsPerWarp = 50;

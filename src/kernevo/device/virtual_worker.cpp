@@ -38,14 +38,14 @@ Finding finding_from(const Error& error) {
   return finding;
 }
 
-Finding launch_finding(FindingKind kind, const Launch& launch, std::string message) {
+tl::unexpected<Finding> refused(FindingKind kind, const Launch& launch, std::string message) {
   Finding finding;
   finding.kind = kind;
   finding.message = std::move(message);
   finding.kernel = launch.kernel;
   finding.source_file = launch.place.file;
   finding.source_line = launch.place.line;
-  return finding;
+  return tl::unexpected<Finding>(std::move(finding));
 }
 
 template <class T> void put(std::vector<std::byte>& out, std::uint32_t offset, T value) {
@@ -127,20 +127,7 @@ public:
       return fail(ErrorCode::infrastructure, "no module is loaded");
     KERNEVO_TRY(arena, Arena::attach(std::move(memory), message.regions));
     const RunRequest& request = message.request;
-    vgpu::MachineOptions options;
-    const Instruments& instruments = request.instruments;
-    options.sanitize = instruments.sanitize;
-    options.memory_limit = memory_bytes_;
-    options.processor_seconds = request.seconds;
-    options.order =
-        instruments.order.shuffled ? vgpu::BlockOrder::shuffled : vgpu::BlockOrder::in_order;
-    options.order_seed = instruments.order.seed;
-    if (!compiles_)
-      options.tier = vgpu::Tier::interpreter;
-    if (request.instruction_budget > 0)
-      options.instruction_budget = request.instruction_budget;
-    vgpu::Machine machine(gpu_, options);
-
+    vgpu::Machine machine(gpu_, options_of(request));
     std::vector<vgpu::DevicePointer> pointers;
     for (const TensorBinding& tensor : request.tensors) {
       KERNEVO_TRY(pointer, machine.adopt(arena.region(tensor.region), tensor.name,
@@ -159,6 +146,7 @@ public:
       pointers.push_back(*pointer);
     }
 
+    const Instruments& instruments = request.instruments;
     RunOutcome outcome;
     for (std::size_t i = 0; i < request.plan.launches.size(); ++i) {
       const Instruments::Profile* profile =
@@ -173,6 +161,22 @@ public:
   }
 
 private:
+  vgpu::MachineOptions options_of(const RunRequest& request) const {
+    const Instruments& instruments = request.instruments;
+    vgpu::MachineOptions options;
+    options.sanitize = instruments.sanitize;
+    options.memory_limit = memory_bytes_;
+    options.processor_seconds = request.seconds;
+    options.order =
+        instruments.order.shuffled ? vgpu::BlockOrder::shuffled : vgpu::BlockOrder::in_order;
+    options.order_seed = instruments.order.seed;
+    if (!compiles_)
+      options.tier = vgpu::Tier::interpreter;
+    if (request.instruction_budget > 0)
+      options.instruction_budget = request.instruction_budget;
+    return options;
+  }
+
   vgpu::AllocationOptions use_of(const TensorBinding& tensor, const RunRequest& request,
                                  const Arena& arena) const {
     vgpu::AllocationOptions use{tensor.read_only, tensor.initialized};
@@ -194,56 +198,13 @@ private:
   bool run_launch(vgpu::Machine& machine, const Launch& launch, const RunRequest& request,
                   const std::vector<std::uint64_t>& only_blocks,
                   const std::vector<vgpu::DevicePointer>& pointers, RunOutcome& outcome) {
-    const auto entry = request.entry_names.find(launch.kernel);
-    const auto kernel = vgpu::find_kernel(
-        *program_, entry == request.entry_names.end() ? launch.kernel : entry->second);
-    if (!kernel) {
-      outcome.fault =
-          launch_finding(FindingKind::unknown_kernel, launch, format_error(kernel.error()));
+    auto config = config_of(launch, request, pointers);
+    if (!config) {
+      outcome.fault = std::move(config.error());
       return false;
     }
-    if (kernel->parameters.size() != launch.arguments.size()) {
-      outcome.fault = launch_finding(
-          FindingKind::bad_argument, launch,
-          fmt::format("the launch of '{}' passes {} arguments, but the kernel has {} parameters",
-                      launch.kernel, launch.arguments.size(), kernel->parameters.size()));
-      return false;
-    }
-    vgpu::LaunchConfig config;
-    config.kernel = kernel->name;
-    config.cooperative = launch.cooperative;
-    config.only_blocks = only_blocks;
-    config.parameters.resize(kernel->parameter_bytes);
-    for (std::size_t i = 0; i < launch.arguments.size(); ++i)
-      if (const auto problem = put_argument(launch.arguments[i], kernel->parameters[i], i, pointers,
-                                            config.parameters)) {
-        outcome.fault = launch_finding(FindingKind::bad_argument, launch,
-                                       fmt::format("launch of '{}': {}", launch.kernel, *problem));
-        return false;
-      }
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-      if (launch.grid.at(axis) < 1 || launch.grid.at(axis) > most || launch.block.at(axis) < 1 ||
-          launch.block.at(axis) > most || launch.dynamic_shared < 0 ||
-          launch.dynamic_shared > most) {
-        outcome.fault = launch_finding(
-            FindingKind::launch_limit, launch,
-            fmt::format(
-                "launch of '{}' with grid ({}, {}, {}), block ({}, {}, {}) and {} bytes of shared "
-                "memory: every size must be between 1 and 2^32-1",
-                launch.kernel, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
-                launch.block[1], launch.block[2], launch.dynamic_shared));
-        return false;
-      }
-      config.grid.at(axis) = static_cast<std::uint32_t>(launch.grid.at(axis));
-      config.block.at(axis) = static_cast<std::uint32_t>(launch.block.at(axis));
-    }
-    config.dynamic_shared = static_cast<std::uint32_t>(launch.dynamic_shared);
-    if (const auto registers = request.registers.find(launch.kernel);
-        registers != request.registers.end())
-      config.registers_per_thread = registers->second;
-
-    vgpu::LaunchResult result = machine.launch(*program_, config);
+    config->only_blocks = only_blocks;
+    vgpu::LaunchResult result = machine.launch(*program_, *config);
     outcome.printed += result.printed;
     outcome.output_flood = outcome.output_flood || result.output_flood;
     outcome.warp_instructions += result.statistics.warp_instructions;
@@ -261,6 +222,50 @@ private:
     return false;
   }
 
+  // The launch as the machine takes it, or why it cannot be made.
+  tl::expected<vgpu::LaunchConfig, Finding>
+  config_of(const Launch& launch, const RunRequest& request,
+            const std::vector<vgpu::DevicePointer>& pointers) const {
+    const auto entry = request.entry_names.find(launch.kernel);
+    const auto kernel = vgpu::find_kernel(
+        *program_, entry == request.entry_names.end() ? launch.kernel : entry->second);
+    if (!kernel)
+      return refused(FindingKind::unknown_kernel, launch, format_error(kernel.error()));
+    if (kernel->parameters.size() != launch.arguments.size())
+      return refused(
+          FindingKind::bad_argument, launch,
+          fmt::format("the launch of '{}' passes {} arguments, but the kernel has {} parameters",
+                      launch.kernel, launch.arguments.size(), kernel->parameters.size()));
+    vgpu::LaunchConfig config;
+    config.kernel = kernel->name;
+    config.cooperative = launch.cooperative;
+    config.parameters.resize(kernel->parameter_bytes);
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+      if (const auto problem = put_argument(launch.arguments[i], kernel->parameters[i], i, pointers,
+                                            config.parameters))
+        return refused(FindingKind::bad_argument, launch,
+                       fmt::format("launch of '{}': {}", launch.kernel, *problem));
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+      if (launch.grid.at(axis) < 1 || launch.grid.at(axis) > most || launch.block.at(axis) < 1 ||
+          launch.block.at(axis) > most || launch.dynamic_shared < 0 || launch.dynamic_shared > most)
+        return refused(
+            FindingKind::launch_limit, launch,
+            fmt::format(
+                "launch of '{}' with grid ({}, {}, {}), block ({}, {}, {}) and {} bytes of shared "
+                "memory: every size must be between 1 and 2^32-1",
+                launch.kernel, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+                launch.block[1], launch.block[2], launch.dynamic_shared));
+      config.grid.at(axis) = static_cast<std::uint32_t>(launch.grid.at(axis));
+      config.block.at(axis) = static_cast<std::uint32_t>(launch.block.at(axis));
+    }
+    config.dynamic_shared = static_cast<std::uint32_t>(launch.dynamic_shared);
+    if (const auto registers = request.registers.find(launch.kernel);
+        registers != request.registers.end())
+      config.registers_per_thread = registers->second;
+    return config;
+  }
+
   Gpu gpu_;
   std::uint64_t memory_bytes_;
   bool compiles_;
@@ -274,10 +279,6 @@ RunOutcome out_of_memory() {
   finding.message = "the kernel needs more memory than its limit";
   return RunOutcome::stopped_by(std::move(finding));
 }
-
-} // namespace
-
-namespace {
 
 int serve_virtual_device(bool compiles) {
   WorkerChannel channel;

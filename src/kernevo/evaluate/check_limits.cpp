@@ -23,7 +23,7 @@ double estimated_work(const Task& task, const Problem& problem) {
 }
 
 std::uint64_t runaway_budget(double work) {
-  // A plain parallel kernel takes 0.1 to 1 warp instructions an operation, one thread doing
+  // A plain parallel kernel takes 0.1 to 1 warp instructions per operation, one thread doing
   // everything about 5, and launches that wait for each other some ten thousand for nothing.
   constexpr double base = 4e6;
   constexpr double per_operation = 24;

@@ -1,6 +1,7 @@
 #include "kernevo/evaluate/sampling.h"
 
 #include "kernevo/base/random.h"
+#include "kernevo/predict/choose_blocks.h"
 
 #include <algorithm>
 #include <set>
@@ -18,21 +19,12 @@ std::vector<std::uint64_t> sample_blocks(const std::array<std::int64_t, 3>& grid
   const auto [gx, gy, gz] = std::array<std::uint64_t, 3>{static_cast<std::uint64_t>(grid[0]),
                                                          static_cast<std::uint64_t>(grid[1]),
                                                          static_cast<std::uint64_t>(grid[2])};
-  const std::uint64_t total = gx * gy * gz;
-  std::set<std::uint64_t> chosen;
-  if (total <= count) {
-    for (std::uint64_t i = 0; i < total; ++i)
-      chosen.insert(i);
-    return {chosen.begin(), chosen.end()};
-  }
+  std::set<std::uint64_t> chosen; // the corners
   for (const std::uint64_t z : {std::uint64_t{0}, gz - 1})
     for (const std::uint64_t y : {std::uint64_t{0}, gy - 1})
       for (const std::uint64_t x : {std::uint64_t{0}, gx - 1})
         chosen.insert(x + gx * (y + gy * z));
-  const CounterRandom random(seed);
-  for (std::uint64_t i = 0; chosen.size() < count; ++i)
-    chosen.insert(random.bits(i) % total);
-  return {chosen.begin(), chosen.end()};
+  return fill_choice(std::move(chosen), gx * gy * gz, count, seed);
 }
 
 std::vector<std::int64_t> thin_points(std::vector<std::int64_t> points, std::int64_t limit,

@@ -173,7 +173,7 @@ private:
     };
     KERNEVO_TRY(tuned, tune::tune(*points, *objective_, nullptr, options));
     Evaluation& e = result_.evaluation;
-    e.evaluations = tuned.trials.size() - std::min(request_.already, tuned.trials.size());
+    e.instances_timed = tuned.trials.size() - std::min(request_.already, tuned.trials.size());
     e.exhausted = tuned.trials.size() >= points->size();
     if (!tuned.best) {
       const auto told = std::find_if(tuned.trials.begin(), tuned.trials.end(),
@@ -193,7 +193,7 @@ private:
 
   Result<bool> single() {
     KERNEVO_TRY(trial, objective_->evaluate(defaults_, nullptr));
-    result_.evaluation.evaluations = 1;
+    result_.evaluation.instances_timed = 1;
     result_.evaluation.exhausted = true;
     if (trial.outcome != search::Outcome::ok)
       return end(StepOutcome::failed, FaultKind::candidate_runtime_error, trial.reason);

@@ -39,19 +39,12 @@ Result<Trial> trial_from_json(std::string_view text) {
   });
 }
 
-std::vector<double> weights_of(const Task& task) {
-  std::vector<double> weights;
-  for (const ShapeCase& shape : task.shapes)
-    weights.push_back(shape.weight);
-  return weights;
-}
-
 } // namespace
 
 InstanceObjective::InstanceObjective(const RunContext& context, store::Memo& memo,
                                      const KernelFile& kernel, std::uint64_t seed)
     : context_(context), memo_(memo), kernel_(kernel), source_hash_(sha256_hex(kernel.source)),
-      seed_(seed), race_(context.task.objective, weights_of(context.task)) {}
+      seed_(seed), race_(context.task) {}
 
 std::string InstanceObjective::key(std::string_view what, const ParameterValues& values) const {
   std::string text = fmt::format("{} {} {}", context_.identity, source_hash_, seed_);
@@ -91,19 +84,13 @@ Result<Trial> InstanceObjective::run(const ParameterValues& values, std::string&
       return trial_from_json(*known);
   }
   auto result = bench_prepared(*context_.device, *kernel, bench_options());
+  KERNEVO_TRY(failure, tune::failed_trial(result));
+  if (failure) {
+    if (result && result->out_of_time)
+      failure->outcome = Outcome::timeout;
+    return std::move(*failure);
+  }
   Trial trial;
-  if (!result) {
-    if (result.error().code != ErrorCode::unsupported)
-      return tl::unexpected<Error>(result.error());
-    trial.outcome = Outcome::failed;
-    trial.reason = format_error(result.error());
-    return trial;
-  }
-  if (result->fault) {
-    trial.outcome = result->out_of_time ? Outcome::timeout : tune::outcome_of(*result->fault);
-    trial.reason = result->summary;
-    return trial;
-  }
   trial.counters = tune::counters_of_case(result->cases.front());
   for (const CaseBench& bench : result->cases)
     trial.shapes.push_back(tune::shape_time(bench));

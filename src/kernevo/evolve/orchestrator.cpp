@@ -1,23 +1,21 @@
 #include "kernevo/evolve/orchestrator.h"
 
 #include "kernevo/base/hash.h"
-#include "kernevo/base/job_pool.h"
 #include "kernevo/evolve/run_desk.h"
+#include "kernevo/evolve/run_ledger.h"
 #include "kernevo/evolve/run_memo.h"
-#include "kernevo/evolve/step_work.h"
+#include "kernevo/evolve/steps_under_way.h"
+#include "kernevo/evolve/stops.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fmt/format.h>
-#include <future>
 #include <set>
 
 namespace kernevo::evolve {
 namespace {
 
-constexpr auto kPatience = std::chrono::milliseconds(100); // between two looks at the clock
-constexpr std::int64_t kSnapshotEvery = 1000;              // events
 constexpr unsigned kWaiting = 16; // threads that wait for models; more are not asked at once
 
 using Clock = std::chrono::steady_clock;
@@ -32,187 +30,181 @@ public:
                const OrchestratorOptions& options)
       : context_(context), journal_(journal), panel_(panel), options_(options),
         memo_(journal, options.shared), desk_(journal, cancelled_), start_(Clock::now()),
-        slots_(options.jobs),
+        ledger_(journal, [this](const RunEvent& event) { notify(&event); }), slots_(options.jobs),
         // Whoever waits for a model holds a thread, but no slot of the evaluations.
-        pool_(options.jobs + static_cast<unsigned>(panel.all_immediate() ? 0 : kWaiting)) {}
+        under_way_({context, memo_, slots_},
+                   options.jobs + static_cast<unsigned>(panel.all_immediate() ? 0 : kWaiting)) {}
 
-  ~Orchestrator() {
-    cancelled_ = true;
-    pool_.cancel();
-  }
+  ~Orchestrator() { cancelled_ = true; }
   Orchestrator(const Orchestrator&) = delete;
   Orchestrator& operator=(const Orchestrator&) = delete;
 
   Result<RunState> begin(const RunStarted& started) {
-    KERNEVO_CHECK(record(started, {context_.task_text}));
-    KERNEVO_CHECK(book(options_.calls_before));
+    KERNEVO_CHECK(ledger_.record(started, {context_.task_text}));
+    KERNEVO_CHECK(ledger_.record_calls(options_.calls_before));
     return go_on();
   }
 
   // Goes on until a kernel from outside is wanted or the run is over, as if it had never paused.
   Result<RunState> go_on_quietly() {
-    KERNEVO_TRY(state, fold_journal(journal_));
-    state_ = std::move(state);
-    if (state_.stopped && !can_go_on(state_))
-      return std::move(state_);
+    KERNEVO_CHECK(ledger_.load());
+    if (state().stopped && !can_go_on(state()))
+      return ledger_.take_state();
     return go_on();
   }
 
   // A kernel from outside for a step that waits for one.
-  Result<Told> take(Step step, const propose::Proposal& proposal) {
-    KERNEVO_TRY(state, fold_journal(journal_));
-    state_ = std::move(state);
-    const auto found = state_.pending.find(step);
-    if (found == state_.pending.end())
-      return fail(ErrorCode::usage, fmt::format("step {} waits for no kernel", step), std::nullopt,
-                  "'kernevo ask' says which one does");
-    const Directive directive = found->second;
-    propose::Proposer* proposer = panel_.find(directive.proposer);
-    if (proposer == nullptr || !proposer->outside())
-      return fail(ErrorCode::usage, fmt::format("step {} is not yours to answer", step),
-                  std::nullopt, "'kernevo ask' says which one is");
-    EvaluationRequest request = evaluation_of(directive);
-    request.source = proposal.source;
-    request.interrupted = [this] { return interrupted(); };
-    const std::size_t spent = spent_on_attempts(step);
-    request.evaluations =
-        std::max<std::size_t>(1, request.evaluations - std::min(spent, request.evaluations));
-    const StepBench bench{context_, memo_, slots_};
-    auto result = work_on_step(bench, std::move(request), nullptr, {});
-    if (!result)
-      return fail(ErrorCode::infrastructure, "interrupted; nothing was recorded", std::nullopt,
-                  "tell it again");
-    if (result->evaluated.evaluation.outcome == StepOutcome::infrastructure)
-      return fail(ErrorCode::infrastructure, result->evaluated.evaluation.summary, std::nullopt,
-                  "nothing was recorded; tell it again");
+  Result<Told> tell_from_outside(Step step, const propose::Proposal& proposal) {
+    KERNEVO_CHECK(ledger_.load());
+    KERNEVO_TRY(proposer, find_outside(step));
+    const Directive directive = state().pending.at(step);
+    const std::size_t spent = ledger_.timed_for_attempts(step);
+    KERNEVO_TRY(result, evaluate_from_outside(directive, proposal, spent));
     Told told;
-    told.diagnosis = result->evaluated.diagnosis;
-    const std::size_t before = state_.pending_attempts[step].size();
-    if (can_be_mended(result->evaluated) && before < proposer->repairs()) {
-      KERNEVO_CHECK(
-          record(attempt_of(step, static_cast<std::uint32_t>(before), proposal,
-                            *result->evaluated.diagnosis, result->evaluated.evaluation.evaluations),
-                 {proposal.source}));
-      told.evaluation = result->evaluated.evaluation;
+    told.diagnosis = result.evaluated.diagnosis;
+    const std::size_t before = ledger_.attempts_of(step);
+    if (can_be_mended(result.evaluated) && before < proposer->repairs()) {
+      KERNEVO_CHECK(ledger_.record(attempt_of(step, static_cast<std::uint32_t>(before), proposal,
+                                              *result.evaluated.diagnosis,
+                                              result.evaluated.evaluation.instances_timed),
+                                   {proposal.source}));
+      told.evaluation = result.evaluated.evaluation;
       told.repairs_left = static_cast<std::uint32_t>(proposer->repairs() - before - 1);
       told.open = true;
     } else {
       Candidate candidate = candidate_of(directive, proposal);
-      if (const Member* parent = state_.find(directive.parent.value_or(0)))
+      if (const Member* parent = state().find(directive.parent.value_or(0)))
         candidate.genes = parent->candidate.genes;
       candidate.genes.push_back(fmt::format("{}:{}", directive.proposer, directive.direction));
-      KERNEVO_CHECK(record(candidate, {proposal.source}));
-      result->evaluated.evaluation.evaluations += spent;
-      KERNEVO_CHECK(tell(step, std::move(*result)));
+      result.candidate = std::move(candidate);
+      result.source = proposal.source;
+      result.evaluated.evaluation.instances_timed += spent;
+      KERNEVO_CHECK(tell(step, std::move(result)));
       KERNEVO_TRY(evaluation, journal_.evaluation(step));
       told.evaluation = evaluation.value_or(Evaluation{});
     }
-    KERNEVO_CHECK(journal_.put_snapshot({journal_.events(), to_json(state_)}));
-    told.state = std::move(state_);
+    KERNEVO_CHECK(ledger_.put_snapshot());
+    told.state = ledger_.take_state();
     return told;
   }
 
   Result<RunState> resume() {
-    KERNEVO_TRY(state, fold_journal(journal_));
-    state_ = std::move(state);
-    const RunBudget budget = options_.budget.value_or(state_.started.settings.budget);
-    if (!can_go_on(state_) && budget == state_.started.settings.budget)
-      return std::move(state_);
-    KERNEVO_CHECK(record(RunResumed{state_.next_step, budget}));
-    KERNEVO_CHECK(book(options_.calls_before));
+    KERNEVO_CHECK(ledger_.load());
+    const RunBudget budget = options_.budget.value_or(state().started.settings.budget);
+    if (!can_go_on(state()) && budget == state().started.settings.budget)
+      return ledger_.take_state();
+    KERNEVO_CHECK(ledger_.record(RunResumed{state().next_step, budget}));
+    KERNEVO_CHECK(ledger_.record_calls(options_.calls_before));
     return go_on();
   }
 
 private:
+  const RunState& state() const { return ledger_.state(); }
+
   Result<RunState> go_on() {
-    std::set<std::pair<Step, std::string>> booked;
-    for (const auto& [step, calls] : state_.pending_calls)
-      for (const auto& [id, call] : calls)
-        booked.insert({step, id});
-    RunDesk::Spent spent;
-    for (const auto& [stage, spending] : state_.by_stage)
-      spent.usage += spending.usage;
-    spent.dollars = state_.dollars_known;
-    desk_.begin(state_.started.settings.budget, spent, std::move(booked));
+    open_books();
     KERNEVO_CHECK(baseline());
-    for (const auto& [step, directive] : std::map(state_.pending))
+    for (const auto& [step, directive] : std::map(state().pending))
       if (!under_way_.contains(step))
         KERNEVO_CHECK(launch(directive));
-    while (state_.baseline && !stop_wanted()) {
+    while (state().baseline && !stop_wanted()) {
       if (waits_for_outside()) {
         if (under_way_.empty())
           break;
         KERNEVO_CHECK(tell_oldest());
         continue;
       }
-      if (under_way_.size() >= state_.started.settings.ahead) {
+      if (under_way_.size() >= state().started.settings.ahead) {
         KERNEVO_CHECK(tell_oldest());
         continue;
       }
-      KERNEVO_TRY(decision, decide(state_, panel_.view(state_)));
+      KERNEVO_TRY(decision, decide(state(), panel_.view(state())));
       KERNEVO_CHECK(carry_out(decision));
     }
     KERNEVO_CHECK(finish());
-    return std::move(state_);
+    return ledger_.take_state();
   }
 
-  // Instances timed for kernels of a step that were not right.
-  std::size_t spent_on_attempts(Step step) const {
-    std::size_t sum = 0;
-    if (const auto found = state_.pending_attempts.find(step);
-        found != state_.pending_attempts.end())
-      for (const Attempt& attempt : found->second)
-        sum += attempt.evaluations;
-    return sum;
+  // What the journal knows of models' calls, so that none is paid or counted twice.
+  void open_books() {
+    std::set<std::pair<Step, std::string>> booked;
+    for (const auto& [step, calls] : state().pending_calls)
+      for (const auto& [id, call] : calls)
+        booked.insert({step, id});
+    RunDesk::Spent spent;
+    for (const auto& [stage, spending] : state().by_stage)
+      spent.usage += spending.usage;
+    spent.dollars = state().dollars_known;
+    desk_.begin(state().started.settings.budget, spent, std::move(booked));
   }
 
   // A step whose kernel somebody outside writes.
   bool waits_for_outside() {
-    for (const auto& [step, directive] : state_.pending)
+    for (const auto& [step, directive] : state().pending)
       if (const propose::Proposer* proposer = panel_.find(directive.proposer);
           proposer != nullptr && proposer->outside())
         return true;
     return false;
   }
 
-  // --- events
-
-  Result<void> record(const RunEvent& event, const store::Blobs& blobs = {},
-                      std::optional<double> seconds = std::nullopt) {
-    KERNEVO_CHECK(journal_.append(event, blobs, seconds));
-    state_.apply(event);
-    if (journal_.events() % kSnapshotEvery == 0)
-      KERNEVO_CHECK(journal_.put_snapshot({journal_.events(), to_json(state_)}));
-    notify(&event);
-    return {};
-  }
-
   void notify(const RunEvent* event) const {
     if (options_.observer)
-      options_.observer(event, {&state_, seconds_since(start_), stopping_});
+      options_.observer(event, {&state(), seconds_since(start_), stopping_});
+  }
+
+  // --- kernels from outside
+
+  Result<propose::Proposer*> find_outside(Step step) {
+    const auto found = state().pending.find(step);
+    if (found == state().pending.end())
+      return fail(ErrorCode::usage, fmt::format("step {} waits for no kernel", step), std::nullopt,
+                  "'kernevo ask' says which one does");
+    propose::Proposer* proposer = panel_.find(found->second.proposer);
+    if (proposer == nullptr || !proposer->outside())
+      return fail(ErrorCode::usage, fmt::format("step {} is not yours to answer", step),
+                  std::nullopt, "'kernevo ask' says which one is");
+    return proposer;
+  }
+
+  // `spent` instances were timed for earlier kernels of the step.
+  Result<StepResult> evaluate_from_outside(const Directive& directive,
+                                           const propose::Proposal& proposal, std::size_t spent) {
+    EvaluationRequest request = evaluation_of(directive);
+    request.source = proposal.source;
+    request.interrupted = [this] { return interrupted(); };
+    request.evaluations =
+        std::max<std::size_t>(1, request.evaluations - std::min(spent, request.evaluations));
+    auto result = work_on_step({context_, memo_, slots_}, std::move(request), nullptr, {});
+    if (!result)
+      return fail(ErrorCode::infrastructure, "interrupted; nothing was recorded", std::nullopt,
+                  "tell it again");
+    if (result->evaluated.evaluation.outcome == StepOutcome::infrastructure)
+      return fail(ErrorCode::infrastructure, result->evaluated.evaluation.summary, std::nullopt,
+                  "nothing was recorded; tell it again");
+    return std::move(*result);
   }
 
   // --- the baseline is measured, never believed
 
   Result<void> baseline() {
-    if (state_.baseline)
+    if (state().baseline)
       return {};
-    if (!state_.pending.contains(0)) {
+    if (!state().pending.contains(0)) {
       Directive directive;
       directive.gate = "baseline";
       directive.reason = "the reference is measured first, on the same device";
       directive.evaluations = 1;
-      KERNEVO_CHECK(record(directive));
+      KERNEVO_CHECK(ledger_.record(directive));
     }
-    if (!state_.pending_candidates.contains(0)) {
+    if (!state().pending_candidates.contains(0)) {
       Candidate reference;
       reference.source = sha256_hex(context_.reference_source);
       reference.proposer = "reference";
       reference.title = "The reference.";
-      KERNEVO_CHECK(record(reference, {context_.reference_source}));
+      KERNEVO_CHECK(ledger_.record(reference, {context_.reference_source}));
     }
-    KERNEVO_CHECK(launch(state_.pending.at(0)));
-    while (!state_.baseline && !stop_wanted())
+    KERNEVO_CHECK(launch(state().pending.at(0)));
+    while (!state().baseline && !stop_wanted())
       KERNEVO_CHECK(tell_oldest());
     return {};
   }
@@ -221,13 +213,13 @@ private:
 
   Result<void> carry_out(const Decision& decision) {
     if (const auto* directive = std::get_if<Directive>(&decision)) {
-      KERNEVO_CHECK(record(*directive));
+      KERNEVO_CHECK(ledger_.record(*directive));
       return launch(*directive);
     }
     if (const auto* restarted = std::get_if<Restarted>(&decision))
-      return record(*restarted);
+      return ledger_.record(*restarted);
     if (const auto* migrated = std::get_if<Migrated>(&decision))
-      return record(*migrated);
+      return ledger_.record(*migrated);
     if (const auto* stopped = std::get_if<RunStopped>(&decision)) {
       stop_ = *stopped;
       return {};
@@ -240,9 +232,9 @@ private:
     request.step = directive.step;
     request.candidate = directive.step;
     request.evaluations = directive.evaluations;
-    request.least_gain = state_.started.settings.least_gain;
-    request.seed = state_.started.settings.seed;
-    request.inputs = state_.started.settings.inputs;
+    request.least_gain = state().started.settings.least_gain;
+    request.seed = state().started.settings.seed;
+    request.inputs = state().started.settings.inputs;
     request.interrupted = [this] { return cancelled_.load(); };
     if (directive.incumbent_ns)
       request.incumbent = Nanoseconds{*directive.incumbent_ns};
@@ -255,20 +247,20 @@ private:
   Result<void> launch(const Directive& directive) {
     EvaluationRequest request = evaluation_of(directive);
     if (directive.mode == SearchMode::tune) {
-      const Member* member = state_.find(*directive.parent);
+      const Member* member = state().find(*directive.parent);
       request.candidate = *directive.parent;
       request.tune_only = true;
       request.already = member->tuned;
       KERNEVO_TRY(source, journal_.blob(member->candidate.source));
       request.source = std::move(source);
-      submit(request, nullptr, {});
+      under_way_.submit(request, nullptr, {});
       return {};
     }
-    if (const auto found = state_.pending_candidates.find(directive.step);
-        found != state_.pending_candidates.end()) {
+    if (const auto found = state().pending_candidates.find(directive.step);
+        found != state().pending_candidates.end()) {
       KERNEVO_TRY(source, journal_.blob(found->second.source));
       request.source = std::move(source);
-      submit(request, nullptr, {});
+      under_way_.submit(request, nullptr, {});
       return {};
     }
     return launch_proposal(directive, std::move(request));
@@ -282,136 +274,59 @@ private:
                   std::nullopt, "resume it with the same --proposer");
     if (proposer->outside())
       return {};
-    KERNEVO_TRY(asked, panel_.request(state_, directive));
+    KERNEVO_TRY(asked, panel_.request(state(), directive));
     if (!proposer->immediate()) {
       asked.desk = &desk_;
-      submit(request, proposer, std::move(asked));
+      under_way_.submit(request, proposer, std::move(asked));
       return {};
     }
     const auto answer = proposer->propose(asked);
     if (!answer || !*answer) {
-      ready(directive.step,
-            answer ? nothing_proposed(directive.step) : trouble(directive.step, answer.error()));
+      under_way_.add_done(directive.step, answer ? nothing_proposed(directive.step)
+                                                 : trouble(directive.step, answer.error()));
       return {};
     }
     const propose::Proposal& proposal = **answer;
-    KERNEVO_CHECK(record(candidate_of(directive, proposal), {proposal.source}));
+    KERNEVO_CHECK(ledger_.record(candidate_of(directive, proposal), {proposal.source}));
     request.source = proposal.source;
-    submit(request, nullptr, {});
+    under_way_.submit(request, nullptr, {});
     return {};
-  }
-
-  void ready(Step step, StepResult result) {
-    std::promise<std::optional<StepResult>> promise;
-    under_way_[step] = promise.get_future();
-    promise.set_value(std::move(result));
-  }
-
-  void submit(EvaluationRequest request, propose::Proposer* proposer,
-              propose::ProposalRequest asked) {
-    auto promise = std::make_shared<std::promise<std::optional<StepResult>>>();
-    under_way_[request.step] = promise->get_future();
-    pool_.submit([this, promise, request = std::move(request), proposer,
-                  asked = std::move(asked)]() mutable {
-      const Step step = request.step;
-      try {
-        const StepBench bench{context_, memo_, slots_};
-        promise->set_value(work_on_step(bench, std::move(request), proposer, asked));
-      } catch (const std::exception& problem) { // a defect of ours: one step's loss, not the run's
-        promise->set_value(trouble(step, {ErrorCode::infrastructure,
-                                          std::string("internal error: ") + problem.what(),
-                                          std::nullopt, "please report it"}));
-      }
-    });
   }
 
   // --- telling
 
   Result<void> tell_oldest() {
-    if (under_way_.empty())
-      return {};
-    const auto oldest = under_way_.begin();
-    while (oldest->second.wait_for(kPatience) != std::future_status::ready) {
+    auto done = under_way_.take_oldest([this] {
       notify(nullptr);
-      if (interrupted())
-        return {}; // the loop sees it, too
-    }
-    std::optional<StepResult> result = oldest->second.get();
-    const Step step = oldest->first;
-    under_way_.erase(oldest);
-    if (!result)
-      return {}; // interrupted
-    if (result->halt) {
-      KERNEVO_CHECK(book(desk_.take(step))); // what was spent is part of what is said
-      stop_ = halted(*result->halt);
+      return !interrupted();
+    });
+    if (!done || !done->result)
+      return {}; // interrupted: the loop sees it, too
+    const Step step = done->step;
+    StepResult& result = *done->result;
+    KERNEVO_CHECK(ledger_.record_calls(desk_.take(step)));
+    if (result.halt) {
+      stop_ = stopped_by_refusal(state(), desk_.refusal(), *result.halt);
       return {};
     }
-    KERNEVO_CHECK(book(desk_.take(step)));
-    for (std::size_t i = 0; i < result->attempts.size(); ++i)
-      if (!knows(result->attempts[i]))
-        KERNEVO_CHECK(record(result->attempts[i], result->attempts[i].source.empty()
-                                                      ? store::Blobs{}
-                                                      : store::Blobs{result->attempt_sources[i]}));
-    if (result->candidate) {
-      result->candidate->cost = cost_of(step);
-      KERNEVO_CHECK(record(*result->candidate, {result->source}));
-    } else if (result->attempts.empty()) { // the candidate was told before a crash
-      result->evaluated.evaluation.evaluations += spent_on_attempts(step);
-    }
-    return tell(step, std::move(*result));
+    if (result.candidate)
+      result.candidate->cost = ledger_.cost_of(step);
+    else if (result.attempts.empty()) // the candidate was told before a crash
+      result.evaluated.evaluation.instances_timed += ledger_.timed_for_attempts(step);
+    return tell(step, std::move(result));
   }
 
-  // What was said before the run was stopped is not said again.
-  bool knows(const Attempt& attempt) const {
-    const auto found = state_.pending_attempts.find(attempt.step);
-    return found != state_.pending_attempts.end() &&
-           std::any_of(found->second.begin(), found->second.end(),
-                       [&](const Attempt& earlier) { return earlier.ordinal == attempt.ordinal; });
-  }
-
-  Result<void> book(const std::vector<ModelCall>& calls) {
-    for (const ModelCall& call : calls)
-      if (const auto found = state_.pending_calls.find(call.step);
-          found == state_.pending_calls.end() || !found->second.contains(call.id))
-        KERNEVO_CHECK(record(call, {}, call.seconds));
-    return {};
-  }
-
-  // Of all calls of a step, also those of before a stop.
-  ProposalCost cost_of(Step step) const {
-    ProposalCost cost;
-    if (const auto found = state_.pending_calls.find(step); found != state_.pending_calls.end())
-      for (const auto& [id, call] : found->second) {
-        cost.tokens += call.usage.total();
-        if (call.dollars)
-          cost.dollars = cost.dollars.value_or(0) + *call.dollars;
-      }
-    return cost;
-  }
-
-  RunStopped halted(const Error& error) {
-    const RunBudget& budget = state_.started.settings.budget;
-    const auto cap = desk_.refusal();
-    if (cap == StopReason::tokens && budget.tokens)
-      return {*cap, fmt::format("{} of {} tokens are spent, and the rest is too little for a call",
-                                state_.tokens, *budget.tokens)};
-    if (cap == StopReason::dollars && budget.dollars)
-      return {*cap, state_.dollars
-                        ? fmt::format("{:.4f} of {:.4f} dollars are spent, and the rest is too "
-                                      "little for a call",
-                                      state_.dollars_known, *budget.dollars)
-                        : "what a call costs is not known, so a cap in dollars cannot be held; "
-                          "give --price, or cap --tokens"};
-    return {StopReason::unavailable, format_error(error) + "; --resume goes on"};
-  }
-
+  // All that came of a step, as events.
   Result<void> tell(Step step, StepResult result) {
+    KERNEVO_CHECK(ledger_.record_attempts(result.attempts, result.attempt_sources));
+    if (result.candidate)
+      KERNEVO_CHECK(ledger_.record(*result.candidate, {result.source}));
     Evaluation evaluation = std::move(result.evaluated.evaluation);
     if (step == 0) {
       if (evaluation.outcome != StepOutcome::improved)
         return fail(evaluation.outcome == StepOutcome::infrastructure ? ErrorCode::infrastructure
                                                                       : ErrorCode::input,
-                    "the reference kernel is no baseline: " + evaluation.summary,
+                    "the reference kernel cannot be the baseline: " + evaluation.summary,
                     Place{context_.task.file}, "mend it; 'kernevo check' says more");
       evaluation.outcome = StepOutcome::baseline;
     } else {
@@ -420,28 +335,24 @@ private:
         KERNEVO_TRY(found, journal_.find_identity(evaluation.identity, step));
         twin = found;
       }
-      evaluation = settle(state_, std::move(evaluation), twin);
+      evaluation = settle(state(), std::move(evaluation), twin);
     }
     store::Blobs blobs;
     if (!evaluation.profile.empty())
       blobs.push_back(std::move(result.evaluated.profile));
-    return record(evaluation, blobs, result.seconds);
+    return ledger_.record(evaluation, blobs, result.seconds);
   }
 
   // --- ending
 
   bool interrupted() const { return options_.interrupted && options_.interrupted(); }
 
-  static RunStopped by_user() {
-    return {StopReason::interrupted, "stopped by the user; --resume goes on"};
-  }
-
   bool stop_wanted() {
-    const auto& limit = state_.started.settings.budget.seconds;
+    const auto& limit = state().started.settings.budget.seconds;
     if (interrupted())
-      stop_ = by_user();
+      stop_ = stopped_by_user();
     else if (!stop_ && limit && options_.seconds_before + seconds_since(start_) >= *limit)
-      stop_ = RunStopped{StopReason::seconds, fmt::format("{:.0f} seconds are over", *limit)};
+      stop_ = stopped_by_clock(*limit);
     return stop_.has_value();
   }
 
@@ -455,7 +366,7 @@ private:
     stopping_ = true;
     while (!under_way_.empty() && !stopped_midway()) {
       if (interrupted())
-        stop_ = by_user();
+        stop_ = stopped_by_user();
       else
         KERNEVO_CHECK(tell_oldest());
     }
@@ -464,15 +375,12 @@ private:
     // What their instances and models brought is remembered; what the calls cost is booked now.
     if (stopped_midway()) {
       cancelled_ = true;
-      pool_.cancel();
-      for (const auto& [step, result] : under_way_)
-        result.wait();
-      under_way_.clear();
-      KERNEVO_CHECK(book(desk_.take_all()));
+      under_way_.drop();
+      KERNEVO_CHECK(ledger_.record_calls(desk_.take_all()));
     }
     if (stop_)
-      KERNEVO_CHECK(record(*stop_));
-    return journal_.put_snapshot({journal_.events(), to_json(state_)});
+      KERNEVO_CHECK(ledger_.record(*stop_));
+    return ledger_.put_snapshot();
   }
 
   const RunContext& context_;
@@ -483,12 +391,11 @@ private:
   std::atomic<bool> cancelled_ = false;
   RunDesk desk_; // replies of models are this run's alone
   Clock::time_point start_;
-  RunState state_;
-  std::map<Step, std::future<std::optional<StepResult>>> under_way_;
+  RunLedger ledger_;
   bool stopping_ = false;
   std::optional<RunStopped> stop_;
   std::counting_semaphore<> slots_; // of evaluations
-  JobPool pool_;                    // last: its threads end before what they use
+  StepsUnderWay under_way_;         // last: its threads end before what they use
 };
 
 } // namespace
@@ -507,7 +414,7 @@ Result<RunState> go_on_until_asked(const RunContext& context, store::Journal& jo
 Result<Told> tell_step(const RunContext& context, store::Journal& journal, Panel& panel,
                        const OrchestratorOptions& options, Step step,
                        const propose::Proposal& proposal) {
-  return Orchestrator(context, journal, panel, options).take(step, proposal);
+  return Orchestrator(context, journal, panel, options).tell_from_outside(step, proposal);
 }
 
 Result<RunState> resume_run(const RunContext& context, store::Journal& journal, Panel& panel,

@@ -98,8 +98,7 @@ Result<propose::ProposalRequest> Panel::request(const RunState& state, const Dir
   request.baseline = state.baseline;
   if (const Member* best = state.best())
     request.best = best->objective;
-  for (const RecentStep& r : state.recent)
-    request.history.push_back({r.step, r.title, r.direction, r.outcome, r.speedup, r.fault});
+  request.history = state.recent;
   request.lessons = state.lessons;
   const Member* parent = state.find(directive.parent.value_or(0));
   if (parent == nullptr)

@@ -66,17 +66,17 @@ public:
         found != state_.pending_candidates.end())
       candidate = found->second;
     const double cost = cost_of(e);
-    std::size_t timed = e.evaluations; // of the candidate itself
+    std::size_t timed = e.instances_timed; // of the candidate itself
     if (const auto found = state_.pending_attempts.find(e.step);
         found != state_.pending_attempts.end())
       for (const Attempt& attempt : found->second)
-        timed -= std::min(timed, attempt.evaluations);
+        timed -= std::min(timed, attempt.instances_timed);
     mended(e);
     state_.pending.erase(e.step);
     state_.pending_candidates.erase(e.step);
     state_.pending_attempts.erase(e.step);
     state_.pending_calls.erase(e.step);
-    state_.evaluations += e.evaluations;
+    state_.evaluations += e.instances_timed;
     ++state_.outcomes[std::string(name_of(e.outcome))];
     state_.trouble_in_a_row =
         e.outcome == StepOutcome::infrastructure ? state_.trouble_in_a_row + 1 : 0;
@@ -160,7 +160,7 @@ private:
     state_.baseline = e.objective;
     state_.baseline_shapes = e.shapes;
     state_.incumbent = 0;
-    admit(Directive{}, *candidate, e, e.evaluations);
+    admit(Directive{}, *candidate, e, e.instances_timed);
     for (std::uint32_t island = 1; island < state_.started.settings.islands; ++island)
       settle_in(island, state_.members.at(0).cell, 0);
     note_best(e);
@@ -227,8 +227,8 @@ private:
     if (found == state_.members.end())
       return;
     Member& member = found->second;
-    member.tuned += e.evaluations;
-    member.exhausted = e.exhausted || e.evaluations == 0;
+    member.tuned += e.instances_timed;
+    member.exhausted = e.exhausted || e.instances_timed == 0;
     if (!is_right(e.outcome) || !e.objective) {
       member.exhausted = true; // what it found does not hold
       return;
@@ -261,7 +261,7 @@ private:
     const RunBudget& budget = state_.started.settings.budget;
     double share = 0;
     if (budget.evaluations)
-      share = static_cast<double>(e.evaluations) / static_cast<double>(*budget.evaluations);
+      share = static_cast<double>(e.instances_timed) / static_cast<double>(*budget.evaluations);
     if (budget.rounds)
       share = std::max(share, 1 / static_cast<double>(*budget.rounds));
     std::uint64_t tokens = 0;
@@ -291,12 +291,12 @@ private:
 
   void keep_for_authors(const Directive& directive, const std::optional<Candidate>& candidate,
                         const Evaluation& e) {
-    RecentStep recent{e.step,
-                      candidate ? candidate->title : std::string(),
-                      directive.direction,
-                      std::string(name_of(e.outcome)),
-                      std::nullopt,
-                      e.fault ? std::string(name_of(*e.fault)) : std::string()};
+    PastStep recent{e.step,
+                    candidate ? candidate->title : std::string(),
+                    directive.direction,
+                    std::string(name_of(e.outcome)),
+                    std::nullopt,
+                    e.fault ? std::string(name_of(*e.fault)) : std::string()};
     if (e.objective && state_.baseline)
       recent.speedup = state_.baseline->value / e.objective->value;
     state_.recent.push_back(std::move(recent));

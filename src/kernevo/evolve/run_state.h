@@ -63,18 +63,6 @@ struct Spending {
   bool operator==(const Spending&) const = default;
 };
 
-// A step that was told, for those who write the next kernels.
-struct RecentStep {
-  Step step = 0;
-  std::string title;
-  std::string direction;
-  std::string outcome;
-  std::optional<double> speedup;
-  std::string fault; // its kind; more might tell of hidden shapes
-
-  bool operator==(const RecentStep&) const = default;
-};
-
 using ArmKey = std::pair<std::string, std::string>; // proposer, direction
 
 struct BestPoint {
@@ -116,7 +104,7 @@ struct RunState {
   double dollars_known = 0;          // of the calls whose cost was known: what a cap counts
   std::map<std::string, Spending> by_stage;
   std::map<std::string, Spending> by_model;
-  std::vector<RecentStep> recent;                     // the last few, oldest first
+  std::vector<PastStep> recent;                       // the last few, oldest first
   std::vector<std::string> lessons;                   // of proposers, the last few
   std::uint64_t repaired = 0;                         // steps that were right after a repair
   std::map<std::string, std::uint64_t> faults_mended; // by kind

@@ -93,7 +93,7 @@ void put_authors(Json& json, const RunState& s) {
   json["by_stage"] = spending_to_json(s.by_stage);
   json["by_model"] = spending_to_json(s.by_model);
   json["recent"] = Json::array();
-  for (const RecentStep& r : s.recent)
+  for (const PastStep& r : s.recent)
     json["recent"].push_back({r.step, r.title, r.direction, r.outcome,
                               r.speedup ? Json(*r.speedup) : Json(nullptr), r.fault});
   json["lessons"] = s.lessons;

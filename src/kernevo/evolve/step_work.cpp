@@ -11,22 +11,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Result<std::optional<EvaluationResult>> evaluate_in_turn(const StepBench& bench,
+Result<std::optional<EvaluationResult>> evaluate_in_turn(const StepServices& services,
                                                          const EvaluationRequest& request) {
   struct Turn {
     explicit Turn(std::counting_semaphore<>& slots) : slots_(slots) { slots_.acquire(); }
     ~Turn() { slots_.release(); }
     std::counting_semaphore<>& slots_;
   };
-  const Turn turn(bench.slots);
-  return evaluate_candidate(bench.context, bench.memo, request);
+  const Turn turn(services.slots);
+  return evaluate_candidate(services.context, services.memo, request);
 }
 
 class StepWork {
 public:
-  StepWork(const StepBench& bench, EvaluationRequest request, propose::Proposer& proposer,
+  StepWork(const StepServices& services, EvaluationRequest request, propose::Proposer& proposer,
            const propose::ProposalRequest& asked)
-      : bench_(bench), request_(std::move(request)), proposer_(proposer), asked_(asked),
+      : services_(services), request_(std::move(request)), proposer_(proposer), asked_(asked),
         result_(nothing_proposed(request_.step)) {}
 
   std::optional<StepResult> run() {
@@ -72,7 +72,7 @@ private:
       return proposal.rejected;
     }
     request_.source = proposal.source;
-    auto evaluated = evaluate_in_turn(bench_, request_);
+    auto evaluated = evaluate_in_turn(services_, request_);
     if (!evaluated) {
       ended_ = true;
       if (!interrupted())
@@ -89,14 +89,14 @@ private:
 
   void keep_attempt(std::uint32_t ordinal, const propose::Proposal& proposal,
                     const Diagnosis& diagnosis) {
-    spent_ += result_.evaluated.evaluation.evaluations;
+    spent_ += result_.evaluated.evaluation.instances_timed;
     result_.attempts.push_back(attempt_of(request_.step, ordinal, proposal, diagnosis,
-                                          result_.evaluated.evaluation.evaluations));
+                                          result_.evaluated.evaluation.instances_timed));
     result_.attempt_sources.push_back(proposal.source);
   }
 
   StepResult finish(const propose::Proposal& proposal) {
-    result_.evaluated.evaluation.evaluations += spent_;
+    result_.evaluated.evaluation.instances_timed += spent_;
     if (proposal.rejected)
       return std::move(result_);
     result_.candidate = candidate_of(asked_.directive, proposal);
@@ -112,13 +112,13 @@ private:
     StepResult end = trouble(request_.step, error);
     if (error.code == ErrorCode::unavailable)
       end.halt = error;
-    end.evaluated.evaluation.evaluations = spent_;
+    end.evaluated.evaluation.instances_timed = spent_;
     end.attempts = std::move(result_.attempts);
     end.attempt_sources = std::move(result_.attempt_sources);
     return end;
   }
 
-  const StepBench& bench_;
+  const StepServices& services_;
   EvaluationRequest request_;
   propose::Proposer& proposer_;
   const propose::ProposalRequest& asked_;
@@ -128,8 +128,9 @@ private:
   std::optional<StepResult> ended_with_;
 };
 
-std::optional<StepResult> evaluate_known(const StepBench& bench, const EvaluationRequest& request) {
-  auto evaluated = evaluate_in_turn(bench, request);
+std::optional<StepResult> evaluate_known(const StepServices& services,
+                                         const EvaluationRequest& request) {
+  auto evaluated = evaluate_in_turn(services, request);
   if (!evaluated && request.interrupted && request.interrupted())
     return std::nullopt;
   if (!evaluated)
@@ -165,13 +166,13 @@ Candidate candidate_of(const Directive& directive, const propose::Proposal& prop
 }
 
 Attempt attempt_of(Step step, std::uint32_t ordinal, const propose::Proposal& proposal,
-                   const Diagnosis& diagnosis, std::size_t evaluations) {
+                   const Diagnosis& diagnosis, std::size_t instances_timed) {
   return {step,
           ordinal,
           proposal.source.empty() ? std::string() : sha256_hex(proposal.source),
           proposal.title,
           diagnosis,
-          evaluations};
+          instances_timed};
 }
 
 StepResult nothing_proposed(Step step, std::string why) {
@@ -189,13 +190,13 @@ StepResult trouble(Step step, const Error& error) {
   return result;
 }
 
-std::optional<StepResult> work_on_step(const StepBench& bench, EvaluationRequest request,
+std::optional<StepResult> work_on_step(const StepServices& services, EvaluationRequest request,
                                        propose::Proposer* proposer,
                                        const propose::ProposalRequest& asked) {
   const auto began = Clock::now();
   std::optional<StepResult> result =
-      proposer == nullptr ? evaluate_known(bench, request)
-                          : StepWork(bench, std::move(request), *proposer, asked).run();
+      proposer == nullptr ? evaluate_known(services, request)
+                          : StepWork(services, std::move(request), *proposer, asked).run();
   if (result)
     result->seconds = std::chrono::duration<double>(Clock::now() - began).count();
   return result;

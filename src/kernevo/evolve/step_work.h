@@ -20,14 +20,14 @@ struct StepResult {
 };
 
 // What stays the same for all steps of a run.
-struct StepBench {
+struct StepServices {
   const RunContext& context;
   store::Memo& memo;
   std::counting_semaphore<>& slots; // of evaluations; waiting for a model takes none
 };
 
 // Nothing when it was interrupted. `proposer` is null when the source is known.
-std::optional<StepResult> work_on_step(const StepBench& bench, EvaluationRequest request,
+std::optional<StepResult> work_on_step(const StepServices& services, EvaluationRequest request,
                                        propose::Proposer* proposer,
                                        const propose::ProposalRequest& asked);
 
@@ -36,7 +36,7 @@ bool can_be_mended(const EvaluationResult& evaluated);
 
 Candidate candidate_of(const Directive& directive, const propose::Proposal& proposal);
 Attempt attempt_of(Step step, std::uint32_t ordinal, const propose::Proposal& proposal,
-                   const Diagnosis& diagnosis, std::size_t evaluations);
+                   const Diagnosis& diagnosis, std::size_t instances_timed);
 StepResult nothing_proposed(Step step, std::string why = "the proposer has nothing for this");
 // Of the machine: an outcome that is told and teaches nothing.
 StepResult trouble(Step step, const Error& error);

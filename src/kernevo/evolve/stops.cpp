@@ -50,6 +50,30 @@ std::optional<RunStopped> find_stop(const RunState& state) {
   return std::nullopt;
 }
 
+RunStopped stopped_by_user() {
+  return {StopReason::interrupted, "stopped by the user; --resume goes on"};
+}
+
+RunStopped stopped_by_clock(double seconds) {
+  return {StopReason::seconds, fmt::format("{:.0f} seconds are over", seconds)};
+}
+
+RunStopped stopped_by_refusal(const RunState& state, const std::optional<StopReason>& cap,
+                              const Error& error) {
+  const RunBudget& budget = state.started.settings.budget;
+  if (cap == StopReason::tokens && budget.tokens)
+    return {*cap, fmt::format("{} of {} tokens are spent, and the rest is too little for a call",
+                              state.tokens, *budget.tokens)};
+  if (cap == StopReason::dollars && budget.dollars)
+    return {*cap, state.dollars
+                      ? fmt::format("{:.4f} of {:.4f} dollars are spent, and the rest is too "
+                                    "little for a call",
+                                    state.dollars_known, *budget.dollars)
+                      : "what a call costs is not known, so a cap in dollars cannot be held; "
+                        "give --price, or cap --tokens"};
+  return {StopReason::unavailable, format_error(error) + "; --resume goes on"};
+}
+
 bool met_by_baseline(const RunState& state) {
   return state.stopped && state.speedup() <= 1 &&
          (state.stopped->reason == StopReason::target ||

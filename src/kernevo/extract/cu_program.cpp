@@ -2,6 +2,7 @@
 #include "kernevo/extract/forms.h"
 #include "kernevo/extract/host_code.h"
 #include "kernevo/hardware/gpu_table.h"
+#include "kernevo/model/cuda_type.h"
 #include "kernevo/task/inputs.h"
 #include "kernevo/toolchain/prelude.h"
 
@@ -242,7 +243,7 @@ public:
     std::string text = head + kIncludes;
     std::string headers = missing_includes(x_.file.source);
     for (const DType dtype : dtypes_)
-      if (const std::string header(cpp_header(dtype));
+      if (const std::string header(cuda_header(dtype));
           !header.empty() && headers.find(header) == std::string::npos)
         headers += fmt::format("#include <{}>\n", header);
     text += headers;
@@ -354,7 +355,7 @@ private:
     for (std::size_t i = 0; i < x_.task.arguments.size(); ++i) {
       const ArgumentSpec& argument = x_.task.arguments[i];
       const std::string name = host_name(argument.name);
-      text += fmt::format("  Tensor<{}> {}({});\n", cpp_type(argument.dtype), name,
+      text += fmt::format("  Tensor<{}> {}({});\n", cuda_type(argument.dtype), name,
                           cpp_product(argument.shape));
       buffers.push_back(name + ".device");
       if (argument.direction != Direction::out) {
@@ -371,7 +372,7 @@ private:
             fmt::format("  std::printf(\"  sum of {} %.9g\", {}.sum());\n", argument.name, name);
     }
     for (const ScratchDirective& scratch : x_.file.scratch) {
-      text += fmt::format("  Tensor<{}> {}({});\n", cpp_type(scratch.dtype),
+      text += fmt::format("  Tensor<{}> {}({});\n", cuda_type(scratch.dtype),
                           host_name(scratch.name), cpp_product(scratch.shape));
       buffers.push_back(host_name(scratch.name) + ".device");
     }

@@ -1,5 +1,6 @@
 #include "kernevo/extract/host_code.h"
 
+#include "kernevo/base/identifier.h"
 #include "kernevo/kernel/launch_syntax.h"
 #include "kernevo/kernel/reserved_names.h"
 #include "kernevo/kernel/source_scan.h"
@@ -11,13 +12,6 @@
 
 namespace kernevo::extract {
 namespace {
-
-bool starts_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 // Names the host code has for itself, in the scopes where a task's names are variables.
 constexpr std::array<std::string_view, 12> kOwnNames = {"stream",   "shape",  "repeats", "shape_id",
@@ -283,25 +277,6 @@ std::string cpp_product(const std::vector<Expression>& factors) {
     parts.push_back(plain ? text : "(" + text + ")");
   }
   return fmt::format("{}", fmt::join(parts, " * "));
-}
-
-std::string_view cpp_type(DType dtype) {
-  switch (dtype) {
-  case DType::float32: return "float";
-  case DType::float16: return "__half";
-  case DType::bfloat16: return "__nv_bfloat16";
-  case DType::float64: return "double";
-  case DType::int32: return "int";
-  case DType::int8: return "signed char";
-  case DType::int64: return "long long";
-  }
-  return "float";
-}
-
-std::string_view cpp_header(DType dtype) {
-  if (dtype == DType::float16)
-    return "cuda_fp16.h";
-  return dtype == DType::bfloat16 ? "cuda_bf16.h" : "";
 }
 
 std::string launch_support(const std::vector<LaunchDirective>& launches, const LaunchStyle& style) {

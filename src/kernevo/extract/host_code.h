@@ -23,10 +23,6 @@ std::string cpp_expression(std::string_view expression);
 // "a * b", "1" for none.
 std::string cpp_product(const std::vector<Expression>& factors);
 
-// The C++ type of an element, and the toolkit's header it needs (may be empty).
-std::string_view cpp_type(DType dtype);
-std::string_view cpp_header(DType dtype);
-
 // How the two forms say what differs.
 struct LaunchStyle {
   std::string check_launch; // the statement after a launch

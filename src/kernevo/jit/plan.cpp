@@ -132,64 +132,81 @@ private:
     plan_.hit.assign(count, kNone);
     plan_.exit.assign(count + 1, kNone);
     plan_.entry.assign(count + 1, kNone);
-    std::vector<bool> wants_entry(count + 1, false);
-    std::vector<bool> wants_exit(count + 1, false);
-    for (std::uint32_t block = 0; block < plan_.flow.blocks.size(); ++block) {
-      const auto& range = plan_.flow.blocks[block];
-      if (range.first >= count)
-        continue;
-      if (block == 0 || plan_.flow.loop_header[block])
-        wants_entry[range.first] = true;
-      // A warp whose lanes part comes back where they meet, or goes on with a part of them.
-      if (plan_.shapes.divergent_branch[block]) {
-        for (const std::uint32_t next : range.successors)
-          if (const auto& part = plan_.flow.blocks[next]; part.last - part.first >= kWorthEntering)
-            wants_entry[part.first] = true;
-        if (const std::uint32_t join = plan_.flow.postdominator[block]; join != kNone)
-          wants_entry[plan_.flow.blocks[join].first] = true;
-      }
-      if (!job_.full)
-        wants_exit[range.first] = true;
+    wants_entry_.assign(count + 1, false);
+    wants_exit_.assign(count + 1, false);
+    for (std::uint32_t block = 0; block < plan_.flow.blocks.size(); ++block)
+      if (plan_.flow.blocks[block].first < count)
+        mark_block(block);
+    for (std::uint32_t i = 0; i < count; ++i)
+      mark_instruction(i);
+    number_accesses();
+    for (std::uint32_t block = 0; block < plan_.flow.blocks.size(); ++block)
+      number_points(block);
+    // The end of the function.
+    plan_.exit[count] = static_cast<std::uint32_t>(plan_.exits.size());
+    plan_.exits.push_back(point(count, RegisterSet(function_.registers.size())));
+  }
+
+  // Where the interpreter may enter the code of a block, and where the code leaves it.
+  void mark_block(std::uint32_t block) {
+    const auto& range = plan_.flow.blocks[block];
+    if (block == 0 || plan_.flow.loop_header[block])
+      wants_entry_[range.first] = true;
+    // A warp whose lanes part comes back where they meet, or goes on with a part of them.
+    if (plan_.shapes.divergent_branch[block]) {
+      for (const std::uint32_t next : range.successors)
+        if (const auto& part = plan_.flow.blocks[next]; part.last - part.first >= kWorthEntering)
+          wants_entry_[part.first] = true;
+      if (const std::uint32_t join = plan_.flow.postdominator[block]; join != kNone)
+        wants_entry_[plan_.flow.blocks[join].first] = true;
     }
-    for (std::uint32_t i = 0; i < count; ++i) {
-      switch (plan_.treatment[i]) {
-      case Treatment::warp:
-      case Treatment::exchange:
-        if (has_all_lanes(i))
-          break;
-        [[fallthrough]];
-      case Treatment::leave:
-      case Treatment::barrier:
-        wants_exit[i] = true;
-        if (i + 1 < count)
-          wants_entry[i + 1] = true;
+    if (!job_.full)
+      wants_exit_[range.first] = true;
+  }
+
+  void mark_instruction(std::uint32_t i) {
+    switch (plan_.treatment[i]) {
+    case Treatment::warp:
+    case Treatment::exchange:
+      if (has_all_lanes(i))
         break;
-      case Treatment::branch: {
-        const auto& guard = function_.instructions[i].guard;
-        if (guard && plan_.home[guard->reg] == Home::mask)
-          wants_exit[i] = true;
-        if (goes_back(code_, i)) {
-          const std::uint32_t target =
-              code_.ops[code_.ops[code_.first_op[i + 1] - 1].target].instruction;
-          wants_entry[target] = true;
-          wants_exit[target] = true;
-        }
-        break;
+      [[fallthrough]];
+    case Treatment::leave:
+    case Treatment::barrier:
+      wants_exit_[i] = true;
+      if (i + 1 < function_.instructions.size())
+        wants_entry_[i + 1] = true;
+      break;
+    case Treatment::branch: {
+      const auto& guard = function_.instructions[i].guard;
+      if (guard && plan_.home[guard->reg] == Home::mask)
+        wants_exit_[i] = true;
+      if (goes_back(code_, i)) {
+        const std::uint32_t target =
+            code_.ops[code_.ops[code_.first_op[i + 1] - 1].target].instruction;
+        wants_entry_[target] = true;
+        wants_exit_[target] = true;
       }
-      case Treatment::inlined:
-        if (widens_straight(code_, plan_, i, job_.facts))
-          wants_exit[i] = true;
-        break;
-      case Treatment::handler: break;
-      }
+      break;
     }
-    auto starts = wants_entry;
+    case Treatment::inlined:
+      if (widens_straight(code_, plan_, i, job_.facts))
+        wants_exit_[i] = true;
+      break;
+    case Treatment::handler: break;
+    }
+  }
+
+  // Accesses that one check covers share a hit.
+  void number_accesses() {
+    const auto count = static_cast<std::uint32_t>(function_.instructions.size());
+    auto starts = wants_entry_;
     for (const auto& block : plan_.flow.blocks)
       if (block.first < count)
         starts[block.first] = true;
     group_accesses(code_, starts, plan_);
     for (const AccessCheck& check : plan_.checks)
-      wants_exit[check.instruction] = true;
+      wants_exit_[check.instruction] = true;
     for (std::uint32_t i = 0; i < count; ++i)
       if (plan_.treatment[i] == Treatment::inlined && is_memory(function_.instructions[i].opcode)) {
         const std::uint32_t check = plan_.check_of[i];
@@ -197,34 +214,37 @@ private:
                            ? plan_.hit[plan_.checks[check].instruction]
                            : plan_.hits++;
       }
-    wants_exit[count] = true; // the end of the function
-    for (std::uint32_t block = 0; block < plan_.flow.blocks.size(); ++block) {
-      const auto& range = plan_.flow.blocks[block];
-      bool needed = false;
-      for (std::uint32_t i = range.first; i < std::min(range.last, count); ++i)
-        needed = needed || wants_entry[i] || wants_exit[i];
-      if (!needed)
-        continue;
-      const auto live = vgpu::analysis::live_before(code_, plan_.flow, plan_.liveness, block);
-      for (std::uint32_t i = range.first; i < std::min(range.last, count); ++i) {
-        if (wants_entry[i]) {
-          plan_.entry[i] = static_cast<std::uint32_t>(plan_.entries.size());
-          plan_.entries.push_back(point(i, live[i - range.first]));
-        }
-        if (wants_exit[i]) {
-          plan_.exit[i] = static_cast<std::uint32_t>(plan_.exits.size());
-          plan_.exits.push_back(point(i, live[i - range.first]));
-        }
+  }
+
+  // The entries and exits of a block, with what is live there.
+  void number_points(std::uint32_t block) {
+    const std::uint32_t first = plan_.flow.blocks[block].first;
+    const std::uint32_t last = std::min(plan_.flow.blocks[block].last,
+                                        static_cast<std::uint32_t>(function_.instructions.size()));
+    bool needed = false;
+    for (std::uint32_t i = first; i < last; ++i)
+      needed = needed || wants_entry_[i] || wants_exit_[i];
+    if (!needed)
+      return;
+    const auto live = vgpu::analysis::live_before(code_, plan_.flow, plan_.liveness, block);
+    for (std::uint32_t i = first; i < last; ++i) {
+      if (wants_entry_[i]) {
+        plan_.entry[i] = static_cast<std::uint32_t>(plan_.entries.size());
+        plan_.entries.push_back(point(i, live[i - first]));
+      }
+      if (wants_exit_[i]) {
+        plan_.exit[i] = static_cast<std::uint32_t>(plan_.exits.size());
+        plan_.exits.push_back(point(i, live[i - first]));
       }
     }
-    plan_.exit[count] = static_cast<std::uint32_t>(plan_.exits.size());
-    plan_.exits.push_back(point(count, RegisterSet(function_.registers.size())));
   }
 
   const vgpu::CompileJob& job_;
   const Code& code_;
   const ptx::Function& function_;
   Plan plan_;
+  std::vector<bool> wants_entry_; // by instruction
+  std::vector<bool> wants_exit_;
 };
 
 } // namespace

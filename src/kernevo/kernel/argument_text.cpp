@@ -86,15 +86,16 @@ Result<RunArgument> parse_scalar(ArgumentType type, const std::string& text,
   if (is_float(type)) {
     const auto number = parse_number<double>(value);
     if (!number)
-      return fail(ErrorCode::usage, fmt::format("'{}' is no number", text), std::nullopt, kForms);
+      return fail(ErrorCode::usage, fmt::format("'{}' is not a number", text), std::nullopt,
+                  kForms);
     store_element(float_type(type), argument.bytes.data(), 0, *number);
     return argument;
   }
   const auto bits = parse_integer(type, value);
   if (!bits)
     return fail(ErrorCode::usage,
-                fmt::format("'{}' is no integer of {} bits", text, type.bytes * 8), std::nullopt,
-                kForms);
+                fmt::format("'{}' is not an integer of {} bits", text, type.bytes * 8),
+                std::nullopt, kForms);
   std::memcpy(argument.bytes.data(), &*bits, type.bytes); // little-endian hosts only
   return argument;
 }
@@ -121,7 +122,7 @@ Result<RunArgument> parse_buffer(const std::string& text, const std::vector<std:
   const auto type = parts.size() >= 3 ? parse_type(parts[1]) : std::nullopt;
   const std::size_t most = parts[0] == "in" ? 3 : 4;
   if (!type || parts.size() > most || parts[2].empty())
-    return fail(ErrorCode::usage, fmt::format("'{}' is no buffer argument", text), std::nullopt,
+    return fail(ErrorCode::usage, fmt::format("'{}' is not a buffer argument", text), std::nullopt,
                 kForms);
   RunArgument argument;
   argument.buffer = true;
@@ -132,8 +133,9 @@ Result<RunArgument> parse_buffer(const std::string& text, const std::vector<std:
   if (out) {
     const auto count = parse_number<std::uint64_t>(parts[2]);
     if (!count || *count == 0 || *count > kLargestFile / type->bytes)
-      return fail(ErrorCode::usage, fmt::format("'{}': '{}' is no number of elements from 1 to {}",
-                                                text, parts[2], kLargestFile / type->bytes));
+      return fail(ErrorCode::usage,
+                  fmt::format("'{}': '{}' is not a number of elements from 1 to {}", text, parts[2],
+                              kLargestFile / type->bytes));
     argument.bytes.resize(*count * type->bytes);
     return argument;
   }
@@ -159,7 +161,8 @@ Result<RunArgument> parse_run_argument(const std::string& text) {
   }
   const auto type = parse_type(parts[0]);
   if (!type || parts.size() != 2)
-    return fail(ErrorCode::usage, fmt::format("'{}' is no argument", text), std::nullopt, kForms);
+    return fail(ErrorCode::usage, fmt::format("'{}' is not an argument", text), std::nullopt,
+                kForms);
   return parse_scalar(*type, text, parts[1]);
 }
 
@@ -190,8 +193,9 @@ Result<std::vector<std::uint32_t>> parse_extents(const std::string& text) {
     begin = end + 1;
   }
   if (extents.empty() || extents.size() > 3 || begin != text.size() + 1)
-    return fail(ErrorCode::usage,
-                fmt::format("'{}' is no extent: one to three positive integers, as in 8,4", text));
+    return fail(
+        ErrorCode::usage,
+        fmt::format("'{}' is not an extent: one to three positive integers, as in 8,4", text));
   extents.resize(3, 1);
   return extents;
 }

@@ -1,5 +1,7 @@
 #include "kernevo/kernel/source_scan.h"
 
+#include "kernevo/base/identifier.h"
+
 #include <array>
 
 namespace kernevo {
@@ -8,15 +10,6 @@ namespace {
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool starts_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool continues_name(char c) {
-  return starts_name(c) || is_digit(c);
 }
 
 // A position in the source that keeps count of lines and columns.

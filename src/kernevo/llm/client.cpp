@@ -8,6 +8,7 @@
 #include "kernevo/llm/request_body.h"
 #include "kernevo/llm/retry.h"
 #include "kernevo/llm/thinking.h"
+#include "kernevo/llm/trace.h"
 
 #include <algorithm>
 #include <chrono>
@@ -304,6 +305,10 @@ const ModelSettings& ChatClient::model() const {
 
 std::uint64_t ChatClient::differing() const {
   return parts_->shared.transport->differing();
+}
+
+std::optional<Error> ChatClient::trace_problem() const {
+  return parts_->shared.tracer ? parts_->shared.tracer->problem() : std::nullopt;
 }
 
 } // namespace kernevo::llm

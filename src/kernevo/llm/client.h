@@ -18,7 +18,7 @@ class CallSlots; // call_slots.h
 // What the clients of a run share.
 struct ClientParts {
   std::shared_ptr<Transport> transport;
-  std::shared_ptr<Circuit> circuit; // one an endpoint
+  std::shared_ptr<Circuit> circuit; // one per endpoint
   std::shared_ptr<Tracer> tracer;   // null: calls are not recorded
   std::shared_ptr<CallSlots> slots; // null: as many as the settings say, for this client alone
   std::uint32_t max_tries = 5;      // of one call; waiting for a limit or an outage is none
@@ -47,6 +47,8 @@ public:
   const ModelSettings& model() const;
   // How many requests so far were not the recorded ones; 0 without a replay.
   std::uint64_t differing() const;
+  // The first call that could not be recorded, and why.
+  std::optional<Error> trace_problem() const;
 
   struct Parts; // client_parts.h
 

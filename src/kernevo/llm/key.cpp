@@ -36,10 +36,11 @@ Result<std::string> base_url_of(const ModelSettings& model) {
     drop_slashes();
   }
   if (!url.starts_with("http://") && !url.starts_with("https://"))
-    return fail(ErrorCode::usage,
-                fmt::format("the base URL of model {} is '{}', which is no http or https address",
-                            model.name, model.base_url),
-                std::nullopt, "write it like https://openrouter.ai/api/v1");
+    return fail(
+        ErrorCode::usage,
+        fmt::format("the base URL of model {} is '{}', which is not an http or https address",
+                    model.name, model.base_url),
+        std::nullopt, "write it like https://openrouter.ai/api/v1");
   for (const char c : url)
     if (static_cast<unsigned char>(c) <= ' ')
       return fail(ErrorCode::usage,

@@ -47,14 +47,14 @@ void only_keys(const Json& object, std::initializer_list<std::string_view> known
 const Json& list_at(const Json& object, const char* key) {
   const Json& list = object.at(key);
   if (!list.is_array())
-    refuse(fmt::format("{} is no list", key));
+    refuse(fmt::format("{} is not a list", key));
   return list;
 }
 
 const Json& object_at(const Json& object, const char* key) {
   const Json& inner = object.at(key);
   if (!inner.is_object())
-    refuse(fmt::format("{} is no object", key));
+    refuse(fmt::format("{} is not an object", key));
   return inner;
 }
 

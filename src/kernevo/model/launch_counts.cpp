@@ -67,13 +67,13 @@ std::array<std::optional<double>, 3> overlaps_at(const Json& json, const char* k
   std::array<std::optional<double>, 3> overlaps;
   const Json& list = list_at(json, key);
   if (list.size() != overlaps.size())
-    refuse(fmt::format("{} is no list of three", key));
+    refuse(fmt::format("{} is not a list of three", key));
   for (std::size_t i = 0; i < overlaps.size(); ++i) {
     if (list.at(i).is_null())
       continue;
     overlaps.at(i) = list.at(i).get<double>();
     if (*overlaps.at(i) < 0 || *overlaps.at(i) > 1)
-      refuse(fmt::format("{} is no share", key));
+      refuse(fmt::format("{} is not a share", key));
   }
   return overlaps;
 }

@@ -1,6 +1,6 @@
 #include "kernevo/model/run_event.h"
 
-#include "kernevo/model/json_fields.h"
+#include "kernevo/model/run_event_fields.h"
 #include "kernevo/model/timing.h"
 
 #include <array>
@@ -11,16 +11,6 @@ namespace {
 constexpr std::array<std::string_view, std::variant_size_v<RunEvent>> kKinds = {
     "run_started", "directive",   "candidate",   "evaluation", "restarted",
     "migrated",    "run_stopped", "run_resumed", "attempt",    "model_call"};
-
-Json budget_to_json(const RunBudget& budget) {
-  Json json;
-  put_optional(json, "rounds", budget.rounds);
-  put_optional(json, "evaluations", budget.evaluations);
-  put_optional(json, "seconds", budget.seconds);
-  put_optional(json, "tokens", budget.tokens);
-  put_optional(json, "dollars", budget.dollars);
-  return json;
-}
 
 RunBudget budget_of(const Json& json) {
   only_keys(json, {"rounds", "evaluations", "seconds", "tokens", "dollars"});
@@ -155,6 +145,16 @@ template <class T> RunEvent as_event(T value) {
 }
 
 } // namespace
+
+Json budget_to_json(const RunBudget& budget) {
+  Json json;
+  put_optional(json, "rounds", budget.rounds);
+  put_optional(json, "evaluations", budget.evaluations);
+  put_optional(json, "seconds", budget.seconds);
+  put_optional(json, "tokens", budget.tokens);
+  put_optional(json, "dollars", budget.dollars);
+  return json;
+}
 
 std::string_view name_of(SearchKind value) {
   switch (value) {

@@ -90,7 +90,7 @@ struct Attempt {
   std::string source;        // hash of the kernel file; empty when the reply held none
   std::string title;
   Diagnosis diagnosis;
-  std::size_t evaluations = 0; // instances timed for it
+  std::size_t instances_timed = 0;
 
   bool operator==(const Attempt&) const = default;
 };
@@ -141,11 +141,23 @@ struct Evaluation {
   std::optional<double> roofline;             // least possible / objective
   std::vector<BottleneckFinding> bottlenecks; // of the longest launch, most severe first
   std::string profile;                        // hash of that launch's whole Bottleneck, with trace
-  std::size_t evaluations = 0;                // instances timed in this step
+  std::size_t instances_timed = 0;            // in this step
   bool tunable = false;                       // it has parameters
   bool exhausted = false;                     // all valid parameters were tried
 
   bool operator==(const Evaluation&) const = default;
+};
+
+// A step that was told, as far as those who write the next kernels may learn from it.
+struct PastStep {
+  Step step = 0;
+  std::string title;
+  std::string direction;
+  std::string outcome;
+  std::optional<double> speedup; // over the reference
+  std::string fault;             // its kind; more might tell of hidden shapes
+
+  bool operator==(const PastStep&) const = default;
 };
 
 std::string_view name_of(SearchMode value);

@@ -1,20 +1,8 @@
 #include "kernevo/model/finding_fields.h"
-#include "kernevo/model/json_fields.h"
-#include "kernevo/model/search_records.h"
+#include "kernevo/model/run_event_fields.h"
 
 namespace kernevo {
 namespace {
-
-Json reasons_to_json(const std::vector<Reason>& reasons) {
-  Json list = Json::array();
-  for (const Reason& reason : reasons) {
-    Json one{{"metric", reason.metric}, {"value", reason.value}};
-    if (reason.threshold)
-      one["threshold"] = *reason.threshold;
-    list.push_back(std::move(one));
-  }
-  return list;
-}
 
 std::vector<Reason> reasons_at(const Json& json, const char* key) {
   std::vector<Reason> reasons;
@@ -78,16 +66,6 @@ Attempt attempt_of(const Json& json) {
           json.at("evaluations")};
 }
 
-Json facts_to_json(const KernelFacts& facts) {
-  return {{"launches", facts.launches},
-          {"memory", facts.memory},
-          {"vector_bytes", facts.vector_bytes},
-          {"tensor", facts.tensor},
-          {"registers", facts.registers},
-          {"occupancy", facts.occupancy},
-          {"limiter", facts.limiter}};
-}
-
 KernelFacts facts_of(const Json& json) {
   only_keys(json,
             {"launches", "memory", "vector_bytes", "tensor", "registers", "occupancy", "limiter"});
@@ -122,13 +100,44 @@ Evaluation evaluation_of(const Json& json) {
   for (const Json& one : list_at(json, "bottlenecks"))
     e.bottlenecks.push_back(finding_of(one));
   e.profile = json.at("profile");
-  e.evaluations = json.at("evaluations");
+  e.instances_timed = json.at("evaluations");
   e.tunable = json.at("tunable");
   e.exhausted = json.at("exhausted");
   return e;
 }
 
 } // namespace
+
+Json reasons_to_json(const std::vector<Reason>& reasons) {
+  Json list = Json::array();
+  for (const Reason& reason : reasons) {
+    Json one{{"metric", reason.metric}, {"value", reason.value}};
+    if (reason.threshold)
+      one["threshold"] = *reason.threshold;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json facts_to_json(const KernelFacts& facts) {
+  return {{"launches", facts.launches},
+          {"memory", facts.memory},
+          {"vector_bytes", facts.vector_bytes},
+          {"tensor", facts.tensor},
+          {"registers", facts.registers},
+          {"occupancy", facts.occupancy},
+          {"limiter", facts.limiter}};
+}
+
+Json named_shape_times_to_json(const std::vector<ShapeTime>& shapes) {
+  Json list = Json::array();
+  for (const ShapeTime& shape : shapes)
+    list.push_back({{"shape", shape.shape},
+                    {"ns", shape.time.value},
+                    {"low", shape.low.value},
+                    {"high", shape.high.value}});
+  return list;
+}
 
 std::string to_json(const KernelFacts& facts) {
   return dump_json(facts_to_json(facts));
@@ -184,7 +193,7 @@ std::string to_json(const Attempt& a) {
                     {"source", a.source},
                     {"title", a.title},
                     {"diagnosis", Json::parse(to_json(a.diagnosis))},
-                    {"evaluations", a.evaluations}});
+                    {"evaluations", a.instances_timed}});
 }
 
 Result<Attempt> attempt_from_json(std::string_view text) {
@@ -197,11 +206,11 @@ std::string to_json(const Evaluation& e) {
             {"outcome", name_of(e.outcome)},
             {"summary", e.summary},
             {"identity", e.identity},
-            {"shapes", Json::array()},
+            {"shapes", named_shape_times_to_json(e.shapes)},
             {"parameters", e.parameters},
             {"bottlenecks", Json::array()},
             {"profile", e.profile},
-            {"evaluations", e.evaluations},
+            {"evaluations", e.instances_timed},
             {"tunable", e.tunable},
             {"exhausted", e.exhausted}};
   if (e.fault)
@@ -209,11 +218,6 @@ std::string to_json(const Evaluation& e) {
   put_optional(json, "duplicate_of", e.duplicate_of);
   if (e.objective)
     json["objective_ns"] = e.objective->value;
-  for (const ShapeTime& shape : e.shapes)
-    json["shapes"].push_back({{"shape", shape.shape},
-                              {"ns", shape.time.value},
-                              {"low", shape.low.value},
-                              {"high", shape.high.value}});
   if (e.facts)
     json["facts"] = facts_to_json(*e.facts);
   put_optional(json, "roofline", e.roofline);

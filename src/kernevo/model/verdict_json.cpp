@@ -20,7 +20,7 @@ double number_at(const Json& json, const char* key) {
   if (name == "inf" || name == "-inf")
     return name == "inf" ? infinity : -infinity;
   if (name != "nan" && name != "-nan")
-    refuse(fmt::format("{} is no number", key));
+    refuse(fmt::format("{} is not a number", key));
   return std::numeric_limits<double>::quiet_NaN();
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 namespace kernevo {
 namespace {
@@ -19,11 +18,6 @@ std::vector<std::uint64_t> choose_blocks(const std::array<std::uint32_t, 3>& gri
                                          std::uint64_t count, std::uint64_t seed) {
   const std::array<std::uint64_t, 3> extents = {grid[0], grid[1], grid[2]};
   const std::uint64_t total = extents[0] * extents[1] * extents[2];
-  if (total <= count) {
-    std::vector<std::uint64_t> all(total);
-    std::iota(all.begin(), all.end(), 0U);
-    return all;
-  }
   std::set<std::uint64_t> chosen;
   const std::uint64_t centres = std::max(kFewestCentres, count / kBlocksPerCentre);
   for (std::uint64_t i = 1; i <= centres; ++i) {
@@ -42,6 +36,16 @@ std::vector<std::uint64_t> choose_blocks(const std::array<std::uint32_t, 3>& gri
     }
   }
   chosen.insert(total - 1);
+  return fill_choice(std::move(chosen), total, count, seed);
+}
+
+std::vector<std::uint64_t> fill_choice(std::set<std::uint64_t> chosen, std::uint64_t total,
+                                       std::uint64_t count, std::uint64_t seed) {
+  if (total <= count) {
+    std::vector<std::uint64_t> all(total);
+    std::iota(all.begin(), all.end(), 0U);
+    return all;
+  }
   const CounterRandom random(seed);
   for (std::uint64_t i = 0; chosen.size() < count; ++i)
     chosen.insert(random.bits(i) % total);

@@ -50,7 +50,7 @@ std::string request_json(const ProposalRequest& request, const FailedAttempt* fa
              {"title", past.title},
              {"direction", past.direction},
              {"outcome", past.outcome},
-             {"summary", past.summary}};
+             {"summary", past.fault}};
     put_optional(one, "speedup", past.speedup);
     json["history"].push_back(std::move(one));
   }

@@ -108,7 +108,7 @@ Result<PromptFiles> PromptFiles::load(const std::string& backend, const std::str
       const std::string file = path.filename().string();
       if (std::find(known.begin(), known.end(), file) == known.end())
         return fail(ErrorCode::input,
-                    fmt::format("'{}' is no prompt{}", file, did_you_mean(file, known)),
+                    fmt::format("'{}' is not a prompt{}", file, did_you_mean(file, known)),
                     Place{path.string()}, fmt::format("prompts are {}", fmt::join(known, ", ")));
       KERNEVO_TRY(text, read_text_file(path, kLargestPrompt));
       const std::string name = path.stem().string();

@@ -26,16 +26,6 @@ struct Parent {
   std::vector<BottleneckFinding> findings;
 };
 
-// A step of the past, as far as a proposer may learn from it.
-struct PastStep {
-  Step step = 0;
-  std::string title;
-  std::string direction;
-  std::string outcome;
-  std::optional<double> speedup; // over the reference
-  std::string summary;           // of a fault
-};
-
 // What became of a proposal that was not right.
 struct FailedAttempt {
   std::string source; // empty when there was none: a reply that could not be read

@@ -58,8 +58,8 @@ std::string history_text(const ProposalRequest& request) {
     line += ": " + past.outcome;
     if (past.speedup)
       line += fmt::format(", {:.3g}x the reference", *past.speedup);
-    if (!past.summary.empty())
-      line += "; " + past.summary;
+    if (!past.fault.empty())
+      line += "; " + past.fault;
     lines.push_back("- " + clean_line(line, kLineShown));
   }
   return fmt::format("{}", fmt::join(lines, "\n"));

@@ -24,7 +24,7 @@ using Op = Opcode;
 #define SYNC "sync aligned "
 #define ORDER "relaxed|acquire|release|acq_rel? " SCOPE "?"
 
-// Kept as a table, one row a form: longer than a file of code should be, but never read in full.
+// Kept as a table, one row per form: longer than a file of code should be, but never read in full.
 constexpr FormRow kRows[] = {
     // integer and floating arithmetic
     FormRow{Op::add, "", "int", "", "", "d0 s0 s0"},

@@ -1,18 +1,16 @@
 #include "kernevo/ptx/lexer.h"
 
+#include "kernevo/base/identifier.h"
+
 namespace kernevo::ptx {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 bool is_word(char c) {
-  return is_letter(c) || is_digit(c) || c == '_' || c == '$';
+  return continues_name(c) || c == '$';
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // The parser behind parse(). Its parts: parse.cpp (module), parse_variable.cpp (declarations and
-// constants), parse_function.cpp (bodies), parse_operand.cpp (instructions).
+// constants), parse_function.cpp (bodies), parse_instruction.cpp, parse_operand.cpp.
 #pragma once
 
 #include "kernevo/base/result.h"
@@ -17,6 +17,8 @@
 #include <vector>
 
 namespace kernevo::ptx {
+
+inline constexpr std::size_t kMostOperands = 128; // also elements of a vector; calls may pass more
 
 // A literal or a constant expression.
 struct Constant {
@@ -104,24 +106,28 @@ private:
   bool finish_function();
   bool finish_name(const PendingName& pending);
 
-  // parse_operand.cpp
+  // parse_instruction.cpp
   bool instruction();
+  bool guard(std::optional<Guard>& into);
+  const Mnemonic* decode(const Token& token);
+  bool plain_operands();
+  bool call_operands();
+  void expand_vector_move();
+  void place_before();
+  std::vector<Instruction> pass_through_memory();
+
+  // parse_operand.cpp
   bool operand(Operand& into, std::uint32_t index, std::int32_t element = -1);
   bool address(Operand& into, std::uint32_t index);
   bool register_part(Operand& into, const LocalName& local);
-  void expand_vector_move();
   bool register_sum(Operand& into);
-  void place_before();
-  std::vector<Instruction> pass_through_memory();
   bool second_destination(Operand& into, std::uint32_t index, std::int32_t element);
   bool in_right_space(const Token& symbol, std::uint32_t index);
   bool elements(Operand& into, char close, std::uint32_t index);
   bool named(Operand& into, std::uint32_t index, std::int32_t element);
   bool special(Operand& into, const Token& token);
   bool offset(std::int64_t& into);
-  bool call_operands();
   bool symbol(Operand& into, const Token& token, std::uint32_t index, std::int32_t element);
-  const Mnemonic* decode(const Token& token);
 
   // What is known only inside a function body.
   struct Body {

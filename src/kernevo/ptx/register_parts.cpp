@@ -6,16 +6,6 @@
 namespace kernevo::ptx {
 namespace {
 
-Type bits_type(int bits) {
-  switch (bits) {
-  case 8: return Type::b8;
-  case 16: return Type::b16;
-  case 32: return Type::b32;
-  case 64: return Type::b64;
-  default: return Type::none;
-  }
-}
-
 Operand register_operand(RegisterId reg) {
   Operand made;
   made.kind = Operand::Kind::reg;
@@ -57,6 +47,16 @@ RegisterId fresh(std::vector<Register>& registers, Type type) {
 }
 
 } // namespace
+
+Type bits_type(int bits) {
+  switch (bits) {
+  case 8: return Type::b8;
+  case 16: return Type::b16;
+  case 32: return Type::b32;
+  case 64: return Type::b64;
+  default: return Type::none;
+  }
+}
 
 RegisterParts parts_of(Type type, int width) {
   if (type == Type::pred)

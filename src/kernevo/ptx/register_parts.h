@@ -16,6 +16,8 @@ struct RegisterParts {
   int count = 1;
 };
 RegisterParts parts_of(Type type, int width);
+// b8 to b64; none for another width.
+Type bits_type(int bits);
 
 // A register, or the first of a vector's, and the variable it goes through.
 struct MovedRegister {

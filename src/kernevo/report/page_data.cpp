@@ -1,7 +1,8 @@
 #include "kernevo/report/page_data.h"
 
 #include "kernevo/evolve/stops.h"
-#include "kernevo/model/json_fields.h"
+#include "kernevo/model/finding_fields.h"
+#include "kernevo/model/run_event_fields.h"
 #include "kernevo/report/importance.h"
 #include "kernevo/report/work_model.h"
 
@@ -13,20 +14,6 @@ namespace kernevo::report {
 namespace {
 
 constexpr Step kEnd = std::numeric_limits<Step>::max();
-
-std::string text_of(const Json& json) {
-  return dump_json(json);
-}
-
-Json budget_json(const RunBudget& budget) {
-  Json json;
-  put_optional(json, "rounds", budget.rounds);
-  put_optional(json, "evaluations", budget.evaluations);
-  put_optional(json, "seconds", budget.seconds);
-  put_optional(json, "tokens", budget.tokens);
-  put_optional(json, "dollars", budget.dollars);
-  return json;
-}
 
 Json run_json(const RunStory& story, std::int64_t made) {
   const RunStarted& started = story.state.started;
@@ -42,7 +29,7 @@ Json run_json(const RunStory& story, std::int64_t made) {
             {"seed", started.settings.seed},
             {"proposers", started.settings.proposers},
             {"islands", started.settings.islands},
-            {"budget", budget_json(started.settings.budget)},
+            {"budget", budget_to_json(started.settings.budget)},
             {"began", story.began},
             {"last", story.last},
             {"made", made},
@@ -73,6 +60,18 @@ Json result_json(const RunStory& story) {
   return json;
 }
 
+Json spending_json(const std::map<std::string, evolve::Spending>& by_name) {
+  Json json = Json::object();
+  for (const auto& [name, spending] : by_name) {
+    json[name] = {{"calls", spending.calls},
+                  {"prompt", spending.usage.prompt},
+                  {"completion", spending.usage.completion},
+                  {"seconds", spending.seconds}};
+    put_optional(json[name], "dollars", spending.dollars);
+  }
+  return json;
+}
+
 Json cost_json(const RunStory& story) {
   const evolve::RunState& state = story.state;
   Json json{{"steps", state.told},       {"evaluations", state.evaluations},
@@ -80,14 +79,11 @@ Json cost_json(const RunStory& story) {
             {"tokens", state.tokens},    {"under_way", state.pending.size()},
             {"outcomes", state.outcomes}};
   put_optional(json, "dollars", state.dollars);
+  json["by_stage"] = spending_json(state.by_stage);
+  json["by_model"] = spending_json(state.by_model);
+  json["attempts"] = story.attempts;
+  json["repaired"] = state.repaired;
   return json;
-}
-
-Json shape_json(const ShapeTime& shape) {
-  return {{"shape", shape.shape},
-          {"ns", shape.time.value},
-          {"low", shape.low.value},
-          {"high", shape.high.value}};
 }
 
 // A journal outlives the tables it was made with; what is missing then is told, not guessed.
@@ -172,7 +168,7 @@ Json row_json(const StoryStep& step) {
   json["candidate"] = e.candidate;
   json["outcome"] = name_of(e.outcome);
   json["summary"] = e.summary;
-  json["evaluations"] = e.evaluations;
+  json["evaluations"] = e.instances_timed;
   put_optional(json, "seconds", step.seconds);
   put_optional(json, "same_as", e.duplicate_of);
   if (e.objective) {
@@ -185,28 +181,29 @@ Json row_json(const StoryStep& step) {
   return json;
 }
 
-Json finding_json(const BottleneckFinding& finding) {
-  Json evidence = Json::array();
-  for (const BottleneckEvidence& one : finding.evidence) {
-    evidence.push_back({{"metric", one.metric}, {"value", one.value}, {"unit", one.unit}});
-    put_optional(evidence.back(), "threshold", one.threshold);
-  }
-  Json directions = Json::array();
-  for (const BottleneckDirection& one : finding.directions)
-    directions.push_back({{"name", one.name}, {"text", one.text}});
-  return {{"tag", name_of(finding.tag)},     {"severity", finding.severity},
-          {"message", finding.message},      {"reason", finding.reason},
-          {"evidence", std::move(evidence)}, {"directions", std::move(directions)}};
+Json attempts_json(const std::vector<Attempt>& attempts) {
+  Json json = Json::array();
+  for (const Attempt& attempt : attempts)
+    json.push_back({{"title", attempt.title},
+                    {"fault", attempt.diagnosis.fault ? Json(name_of(*attempt.diagnosis.fault))
+                                                      : Json(nullptr)},
+                    {"summary", attempt.diagnosis.summary},
+                    {"details", attempt.diagnosis.details}});
+  return json;
 }
 
-Json facts_json(const KernelFacts& facts) {
-  return {{"launches", facts.launches},
-          {"memory", facts.memory},
-          {"vector_bytes", facts.vector_bytes},
-          {"tensor", facts.tensor},
-          {"registers", facts.registers},
-          {"occupancy", facts.occupancy},
-          {"limiter", facts.limiter}};
+Json calls_json(const std::vector<ModelCall>& calls) {
+  Json json = Json::array();
+  for (const ModelCall& call : calls) {
+    json.push_back({{"stage", call.stage},
+                    {"model", call.model},
+                    {"tokens", call.usage.total()},
+                    {"seconds", call.seconds},
+                    {"tries", call.tries},
+                    {"finish", call.finish}});
+    put_optional(json.back(), "dollars", call.dollars);
+  }
+  return json;
 }
 
 // Details are read step by step, so that of a long run only what is shown is looked up.
@@ -216,30 +213,27 @@ public:
 
   Json of(const StoryStep& step) {
     const Directive& d = step.directive;
-    Json reasons = Json::array();
-    for (const Reason& reason : d.reasons) {
-      reasons.push_back({{"metric", reason.metric}, {"value", reason.value}});
-      put_optional(reasons.back(), "threshold", reason.threshold);
-    }
-    Json json{{"reasons", std::move(reasons)}, {"granted", d.evaluations}};
+    Json json{{"reasons", reasons_to_json(d.reasons)}, {"granted", d.evaluations}};
     put_optional(json, "incumbent", d.incumbent);
     put_optional(json, "incumbent_ns", d.incumbent_ns);
     if (!d.rule.empty() && d.parent)
       json["why"] = why(d);
+    if (!step.attempts.empty())
+      json["attempts"] = attempts_json(step.attempts);
+    if (!step.calls.empty())
+      json["calls"] = calls_json(step.calls);
     if (!step.evaluation)
       return json;
     const Evaluation& e = *step.evaluation;
     if (e.fault)
       json["fault"] = name_of(*e.fault);
     if (e.facts)
-      json["facts"] = facts_json(*e.facts);
+      json["facts"] = facts_to_json(*e.facts);
     json["exhausted"] = e.tunable && e.exhausted;
-    json["shapes"] = Json::array();
-    for (const ShapeTime& shape : e.shapes)
-      json["shapes"].push_back(shape_json(shape));
+    json["shapes"] = named_shape_times_to_json(e.shapes);
     json["findings"] = Json::array();
     for (const BottleneckFinding& finding : e.bottlenecks)
-      json["findings"].push_back(finding_json(finding));
+      json["findings"].push_back(finding_to_json(finding));
     return json;
   }
 
@@ -327,7 +321,7 @@ private:
       return;
     }
     row["detail"] = details_.of(step);
-    detail_bytes_ += text_of(row["detail"]).size();
+    detail_bytes_ += dump_json(row["detail"]).size();
   }
 
   // The place of the kernel's text; equal texts are kept once. What the journal lost is left out,
@@ -392,20 +386,17 @@ Result<std::string> page_data(const RunStory& story, store::Journal& journal, st
   page["result"] = result_json(story);
   page["cost"] = cost_json(story);
   page["work"] = work_json(work_of(story, journal));
-  page["before_shapes"] = Json::array();
-  for (const ShapeTime& shape : story.state.baseline_shapes)
-    page["before_shapes"].push_back(shape_json(shape));
+  page["before_shapes"] = named_shape_times_to_json(story.state.baseline_shapes);
   page["after_shapes"] = Json::array();
   if (story.state.incumbent)
     if (const Evaluation* best = story.known(*story.state.incumbent, kEnd))
-      for (const ShapeTime& shape : best->shapes)
-        page["after_shapes"].push_back(shape_json(shape));
+      page["after_shapes"] = named_shape_times_to_json(best->shapes);
   page["bests"] = Json::array();
   for (const Step step : story.bests)
     page["bests"].push_back(best_json(*story.find(step)));
   page["lessons"] = lessons_json(story.state.genes);
   Selection(story, journal, limits).put(page);
-  return inside_script(text_of(page));
+  return inside_script(dump_json(page));
 }
 
 } // namespace kernevo::report

@@ -16,6 +16,11 @@ public:
       at(directive->step).directive = *directive;
     } else if (const auto* candidate = std::get_if<Candidate>(&stored.event)) {
       at(candidate->step).candidate = *candidate;
+    } else if (const auto* attempt = std::get_if<Attempt>(&stored.event)) {
+      at(attempt->step).attempts.push_back(*attempt);
+      ++story_.attempts;
+    } else if (const auto* call = std::get_if<ModelCall>(&stored.event)) {
+      take_call(*call);
     } else if (const auto* evaluation = std::get_if<Evaluation>(&stored.event)) {
       tell(*evaluation, stored.seconds);
     } else if (const auto* restarted = std::get_if<Restarted>(&stored.event)) {
@@ -36,6 +41,13 @@ private:
       place->directive.step = step;
     }
     return *place;
+  }
+
+  // Calls that only try the models out belong to no step, whatever number they have.
+  void take_call(const ModelCall& call) {
+    const StoryStep* step = story_.find(call.step);
+    if (step != nullptr && !step->evaluation)
+      at(call.step).calls.push_back(call);
   }
 
   void tell(const Evaluation& evaluation, const std::optional<double>& seconds) {

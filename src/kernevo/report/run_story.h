@@ -12,7 +12,9 @@ namespace kernevo::report {
 
 struct StoryStep {
   Directive directive;
-  std::optional<Candidate> candidate;   // absent when none was proposed, and for tuning
+  std::optional<Candidate> candidate; // absent when none was proposed, and for tuning
+  std::vector<Attempt> attempts;      // that were not right, before the candidate
+  std::vector<ModelCall> calls;
   std::optional<Evaluation> evaluation; // absent while it is under way
   std::optional<double> seconds;        // what evaluating it took
   std::uint64_t spent = 0;              // evaluations of the run once it was told
@@ -23,6 +25,7 @@ struct RunStory {
   std::vector<StoryStep> steps; // in order
   std::vector<Step> bests;      // steps that gave a new best, the baseline first
   std::vector<Restarted> restarts;
+  std::uint64_t attempts = 0;    // kernels that were not right and were mended, or given up
   std::int64_t began = 0;        // milliseconds since 1970
   std::int64_t last = 0;         // of the last event
   double seconds = 0;            // the run was going, without pauses before a resume

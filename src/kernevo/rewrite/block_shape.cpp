@@ -43,14 +43,9 @@ std::string with_parameter(const std::string& size, const std::string& number,
 } // namespace
 
 Outcome block_shape(Draft& draft, const Function& kernel) {
-  const auto body = draft.body(kernel);
-  if (!body)
-    return refuse("{}", body.error().why);
-  if (const std::string reason = cooperation(draft, *body); !reason.empty())
-    return refuse("{}", reason);
-  const auto shape = thread_shape(draft, *body);
-  if (!shape)
-    return refuse("{}", shape.error().why);
+  const auto element = element_kernel(draft, kernel);
+  if (!element)
+    return tl::unexpected<Refusal>(element.error());
   const auto launches = draft.launches(kernel);
   if (std::find(kernel.attributes.begin(), kernel.attributes.end(), "__launch_bounds__") !=
       kernel.attributes.end())
@@ -62,7 +57,7 @@ Outcome block_shape(Draft& draft, const Function& kernel) {
     std::string name;
   };
   std::vector<Change> changes;
-  for (const IndexVariable& index : shape->indices) {
+  for (const IndexVariable& index : element->shape.indices) {
     std::set<std::string> blocks;
     for (const LaunchDirective* launch : launches) {
       const LaunchAxis sizes = axis_of(*launch, index.axis);
@@ -75,7 +70,7 @@ Outcome block_shape(Draft& draft, const Function& kernel) {
   std::sort(changes.begin(), changes.end(),
             [](const Change& a, const Change& b) { return a.axis < b.axis; });
   if (changes.empty())
-    return refuse("the block of {} is no plain number", kernel.name);
+    return refuse("the block of {} is not a plain number", kernel.name);
   // Sizes that other axes keep.
   int fixed = 1;
   for (const LaunchDirective* launch : launches)
@@ -85,7 +80,7 @@ Outcome block_shape(Draft& draft, const Function& kernel) {
           })) {
         const auto size = literal(launch->block[axis].text());
         if (!size)
-          return refuse("the block of {} is no plain number", kernel.name);
+          return refuse("the block of {} is not a plain number", kernel.name);
         fixed = std::max(fixed, *size);
       }
   const bool flat = changes.size() == 1 && fixed == 1;
@@ -111,7 +106,7 @@ Outcome block_shape(Draft& draft, const Function& kernel) {
         return refuse("the launch of {} is broken over lines", kernel.name);
     }
     // blockIdx.x * 256 + threadIdx.x in the kernel: there the number is the block, by the proof.
-    const IndexVariable& index = *shape->find(change.axis);
+    const IndexVariable& index = *element->shape.find(change.axis);
     visit(*index.declarator->init, [&](const Expr& expr) {
       if (expr.is(Expr::Kind::number, change.number))
         draft.edits().replace(expr.begin, expr.end, change.name);

@@ -66,6 +66,18 @@ std::optional<Refusal> check_repeatable(const Draft& draft, const Body& body,
   return std::nullopt;
 }
 
+OrRefusal<const IndexVariable*> index_to_loop_over(const Draft& draft,
+                                                   const ElementKernel& element) {
+  const IndexVariable* index = element.shape.find('y');
+  if (index == nullptr)
+    index = element.shape.find('x');
+  if (index == nullptr)
+    return refuse("{} has no index along x or y", element.body.function->name);
+  if (auto refusal = check_repeatable(draft, element.body, element.shape, *index))
+    return tl::unexpected<Refusal>(*refusal);
+  return index;
+}
+
 std::string with_block(const Draft& draft, const IndexVariable& index, const std::string& block) {
   SourceEdits edits;
   const Expr& init = *index.declarator->init;

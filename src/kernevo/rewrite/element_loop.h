@@ -13,6 +13,11 @@ namespace kernevo::rewrite {
 std::optional<Refusal> check_repeatable(const Draft& draft, const Body& body,
                                         const ThreadShape& shape, const IndexVariable& index);
 
+// The index whose elements a loop may run over: along y where there is one, so that neighbours
+// along x stay neighbours in memory.
+OrRefusal<const IndexVariable*> index_to_loop_over(const Draft& draft,
+                                                   const ElementKernel& element);
+
 struct ElementLoop {
   std::vector<std::string> before; // lines before the loop
   std::string head;                // "for (...)"

@@ -24,43 +24,34 @@ std::string block_counts(const Draft& draft, char axis) {
 } // namespace
 
 Outcome grid_stride(Draft& draft, const Function& kernel) {
-  const auto body = draft.body(kernel);
-  if (!body)
-    return refuse("{}", body.error().why);
-  if (const std::string reason = cooperation(draft, *body); !reason.empty())
-    return refuse("{}", reason);
-  const auto shape = thread_shape(draft, *body);
-  if (!shape)
-    return refuse("{}", shape.error().why);
-  const IndexVariable* index = shape->find('y');
-  if (index == nullptr)
-    index = shape->find('x');
-  if (index == nullptr)
-    return refuse("{} has no index along x or y", kernel.name);
-  if (auto refusal = check_repeatable(draft, *body, *shape, *index))
-    return tl::unexpected<Refusal>(*refusal);
+  const auto element = element_kernel(draft, kernel);
+  if (!element)
+    return tl::unexpected<Refusal>(element.error());
+  const auto looped = index_to_loop_over(draft, *element);
+  if (!looped)
+    return tl::unexpected<Refusal>(looped.error());
+  const IndexVariable& index = **looped;
   // How many elements a block steps over, as the index itself says it: (blockIdx * step + ...).
-  const auto value = body->names->value(*index->declarator->init);
+  const auto value = element->body.names->value(*index.declarator->init);
   const auto step =
-      value ? value->coefficient(fmt::format("blockIdx.{}", index->axis)) : std::nullopt;
+      value ? value->coefficient(fmt::format("blockIdx.{}", index.axis)) : std::nullopt;
   if (!step)
-    return refuse("'{}' of {} cannot be followed", index->name, kernel.name);
+    return refuse("'{}' of {} cannot be followed", index.name, kernel.name);
   const std::string blocks = draft.fresh("BLOCKS");
   const std::string block = draft.fresh("block");
-  for (const LaunchDirective* launch : draft.launches(kernel)) {
-    const Expression& grid = *axis_of(*launch, index->axis).grid;
-    if (!draft.set(grid, fmt::format("min({}, {})", grid.text(), blocks)))
-      return refuse("the launch of {} is broken over lines", kernel.name);
-  }
-  draft.add_directive(fmt::format("@tune {} {}", blocks, block_counts(draft, index->axis)));
+  if (auto refusal = set_grids(draft, kernel, index.axis, [&](const std::string& grid) {
+        return fmt::format("min({}, {})", grid, blocks);
+      }))
+    return tl::unexpected<Refusal>(*refusal);
+  draft.add_directive(fmt::format("@tune {} {}", blocks, block_counts(draft, index.axis)));
   ElementLoop loop;
   loop.head =
       fmt::format("for (unsigned {0} = blockIdx.{1}; static_cast<long long>({0}) * {2} < {3}; "
                   "{0} += gridDim.{1})",
-                  block, index->axis, step->text(), draft.text(*index->bound));
-  loop.index = with_block(draft, *index, block);
-  wrap_in_loop(draft, *body, *index, loop);
-  return fmt::format("{} blocks along {} loop over the elements of {}", blocks, index->axis,
+                  block, index.axis, step->text(), draft.text(*index.bound));
+  loop.index = with_block(draft, index, block);
+  wrap_in_loop(draft, element->body, index, loop);
+  return fmt::format("{} blocks along {} loop over the elements of {}", blocks, index.axis,
                      kernel.name);
 }
 

@@ -22,7 +22,7 @@ OrRefusal<std::string> threads_per_block(const Draft& draft, const Function& ker
           size.text().find("max") != std::string::npos ||
           size.text().find("ceil_div") != std::string::npos ||
           size.text().find("next_pow2") != std::string::npos)
-        return refuse("the block of {} is no plain expression", kernel.name);
+        return refuse("the block of {} is not a plain expression", kernel.name);
       if (size.text() == "1")
         continue;
       const bool plain = is_identifier(size.text()) ||

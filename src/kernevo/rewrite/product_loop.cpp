@@ -85,7 +85,7 @@ private:
     const Stmt& loop = *result_.loop;
     if (!loop.init || loop.init->declarators.size() != 1 || !loop.init->declarators[0].init ||
         !loop.condition || !loop.step)
-      return no("the loop of {} is no plain count", kernel());
+      return no("the loop of {} is not a plain count", kernel());
     result_.variable = loop.init->declarators[0].name;
     result_.low = loop.init->declarators[0].init.get();
     const std::string& k = result_.variable;
@@ -97,7 +97,7 @@ private:
     if (!by_one || !loop.condition->is(Expr::Kind::binary, "<") ||
         !loop.condition->kids[0]->is_name(k) || body_.names->declarations(k) != 1 ||
         !draft_.code().is_integer_type(loop.init->text))
-      return no("the loop of {} is no plain count", kernel());
+      return no("the loop of {} is not a plain count", kernel());
     result_.high = loop.condition->kids[1].get();
     if (!is_uniform(*result_.low) || !is_uniform(*result_.high))
       return no("threads of {} count differently far", kernel());

@@ -96,26 +96,21 @@ void turn(Draft& draft, const IndexVariable& index, const std::string& own,
 } // namespace
 
 Outcome swap_thread_roles(Draft& draft, const Function& kernel) {
-  const auto body = draft.body(kernel);
-  if (!body)
-    return refuse("{}", body.error().why);
-  if (const std::string reason = cooperation(draft, *body); !reason.empty())
-    return refuse("{}", reason);
-  const auto shape = thread_shape(draft, *body);
-  if (!shape)
-    return refuse("{}", shape.error().why);
-  const IndexVariable* x = shape->find('x');
-  const IndexVariable* y = shape->find('y');
+  const auto element = element_kernel(draft, kernel);
+  if (!element)
+    return tl::unexpected<Refusal>(element.error());
+  const IndexVariable* x = element->shape.find('x');
+  const IndexVariable* y = element->shape.find('y');
   if (x == nullptr || y == nullptr)
     return refuse("{} has no indices along x and y", kernel.name);
   std::set<std::string> loop_variables;
-  visit_statements(*body->block, [&](const Stmt& stmt) {
+  visit_statements(*element->body.block, [&](const Stmt& stmt) {
     if (stmt.kind == Stmt::Kind::loop && stmt.init)
       for (const Declarator& declarator : stmt.init->declarators)
         loop_variables.insert(declarator.name);
   });
   Spread spread;
-  weigh(*body, *body->block, loop_variables, 1, spread);
+  weigh(element->body, *element->body.block, loop_variables, 1, spread);
   if (spread.along_x <= spread.along_y)
     return refuse("neighbours along x of {} are no further apart in memory than along y",
                   kernel.name);
@@ -139,7 +134,7 @@ Outcome swap_thread_roles(Draft& draft, const Function& kernel) {
   }
   if (blocks_x.size() != 1 || blocks_y.size() != 1 || !is_one_token(*blocks_x.begin()) ||
       !is_one_token(*blocks_y.begin()))
-    return refuse("the block of {} is no plain pair of numbers", kernel.name);
+    return refuse("the block of {} is not a plain pair of numbers", kernel.name);
   turn(draft, *x, *blocks_x.begin(), *blocks_y.begin());
   turn(draft, *y, *blocks_y.begin(), *blocks_x.begin());
   return fmt::format("'{}' of {} follows threadIdx.y and '{}' follows threadIdx.x", x->name,

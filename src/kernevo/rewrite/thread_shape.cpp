@@ -190,49 +190,35 @@ bool is_thread_word(std::string_view word) {
   return false;
 }
 
-} // namespace
-
-const IndexVariable* ThreadShape::find(char axis) const {
-  const auto found = std::find_if(indices.begin(), indices.end(),
-                                  [&](const IndexVariable& index) { return index.axis == axis; });
-  return found == indices.end() ? nullptr : &*found;
+// Adds the indices a declaration makes from threadIdx; false when it makes none.
+bool read_indices(const Names& names, const Stmt& stmt, ThreadShape& shape) {
+  bool found = false;
+  for (const Declarator& declarator : stmt.declarators) {
+    if (!declarator.init)
+      continue;
+    const auto value = names.value(*declarator.init);
+    if (!value || names.changed(declarator.name) || names.declarations(declarator.name) != 1)
+      continue;
+    for (const char axis : {'x', 'y', 'z'})
+      if (const auto scale = value->coefficient(axis_name("threadIdx", axis));
+          scale && !(*scale == Polynomial()) && shape.find(axis) == nullptr) {
+        shape.indices.push_back({axis, declarator.name, &stmt, &declarator, *scale, nullptr});
+        found = true;
+      }
+  }
+  return found;
 }
 
-LaunchAxis axis_of(const LaunchDirective& launch, char axis) {
-  const std::size_t number = axis_number(axis);
-  return {number < launch.grid.size() ? &launch.grid[number] : nullptr,
-          number < launch.block.size() ? &launch.block[number] : nullptr};
-}
-
-OrRefusal<ThreadShape> thread_shape(const Draft& draft, const Body& body) {
+// What stands before the guard, the guard, and what it guards.
+OrRefusal<ThreadShape> read_shape(const Body& body) {
   ThreadShape shape;
-  const Names& names = *body.names;
   const std::string& kernel = body.function->name;
   const auto& statements = body.block->body;
-  const auto launches = draft.launches(*body.function);
-  if (launches.empty())
-    return refuse("{} has no launch", kernel);
   std::size_t at = 0;
   for (; at < statements.size() && shape.guard == nullptr; ++at) {
     const Stmt& stmt = *statements[at];
     if (stmt.kind == Stmt::Kind::declaration) {
-      bool is_index = false;
-      for (const Declarator& declarator : stmt.declarators) {
-        if (!declarator.init)
-          continue;
-        const auto value = names.value(*declarator.init);
-        if (!value || names.changed(declarator.name) || names.declarations(declarator.name) != 1)
-          continue;
-        for (const char axis : {'x', 'y', 'z'})
-          if (const auto scale = value->coefficient(axis_name("threadIdx", axis));
-              scale && !(*scale == Polynomial()) &&
-              !std::any_of(shape.indices.begin(), shape.indices.end(),
-                           [&](const IndexVariable& i) { return i.axis == axis; })) {
-            shape.indices.push_back({axis, declarator.name, &stmt, &declarator, *scale, nullptr});
-            is_index = true;
-          }
-      }
-      if (!is_index)
+      if (!read_indices(*body.names, stmt, shape))
         shape.before.push_back(&stmt);
     } else if (!shape.indices.empty() && read_guard(stmt, shape)) {
       break;
@@ -256,37 +242,55 @@ OrRefusal<ThreadShape> thread_shape(const Draft& draft, const Body& body) {
     else
       shape.inside.push_back(&guarded);
   }
-  // Each index is (blockIdx * block + threadIdx) * scale, and the launch covers its bound.
-  for (const IndexVariable& index : shape.indices)
-    for (const LaunchDirective* launch : launches) {
-      const LaunchAxis sizes = axis_of(*launch, index.axis);
-      const auto block = launch_value(draft, sizes.block);
-      const ArgumentNames arguments(draft, *body.function, *launch);
-      if (!block || !arguments.known())
-        return refuse("the launch of {} cannot be followed", kernel);
-      const Polynomial thread = Polynomial::symbol(axis_name("threadIdx", index.axis));
-      const Polynomial block_index = Polynomial::symbol(axis_name("blockIdx", index.axis));
-      std::map<std::string, Polynomial> more = {{axis_name("threadIdx", index.axis), thread},
-                                                {axis_name("blockIdx", index.axis), block_index},
-                                                {axis_name("blockDim", index.axis), *block}};
-      const auto value = arguments.value(draft, body, *index.declarator->init, more);
-      const auto whole_block = Polynomial::multiply(block_index, *block);
-      const auto position = whole_block ? Polynomial::add(*whole_block, thread) : std::nullopt;
-      const auto expected = position ? Polynomial::multiply(*position, index.scale) : std::nullopt;
-      if (!value || !expected || !(*value == *expected))
-        return refuse("'{}' of {} is not blockIdx.{} * blockDim.{} + threadIdx.{}", index.name,
-                      kernel, index.axis, index.axis, index.axis);
-      const auto bound = arguments.value(draft, body, *index.bound, {});
-      const auto size = Polynomial::multiply(*block, index.scale);
-      if (!bound || !size || !covers(draft, sizes.grid, *size, *bound))
-        return refuse("the grid of {} is not ceil_div(the bound of '{}', its block)", kernel,
-                      index.name);
-    }
-  if (const std::string misused = other_use(body, shape); !misused.empty())
+  return shape;
+}
+
+// The index is (blockIdx * block + threadIdx) * scale in this launch, which covers its bound.
+std::optional<Refusal> check_index(const Draft& draft, const Body& body, const IndexVariable& index,
+                                   const LaunchDirective& launch) {
+  const std::string& kernel = body.function->name;
+  const LaunchAxis sizes = axis_of(launch, index.axis);
+  const auto block = launch_value(draft, sizes.block);
+  const ArgumentNames arguments(draft, *body.function, launch);
+  if (!block || !arguments.known())
+    return Refusal{fmt::format("the launch of {} cannot be followed", kernel)};
+  const Polynomial thread = Polynomial::symbol(axis_name("threadIdx", index.axis));
+  const Polynomial block_index = Polynomial::symbol(axis_name("blockIdx", index.axis));
+  std::map<std::string, Polynomial> more = {{axis_name("threadIdx", index.axis), thread},
+                                            {axis_name("blockIdx", index.axis), block_index},
+                                            {axis_name("blockDim", index.axis), *block}};
+  const auto value = arguments.value(draft, body, *index.declarator->init, more);
+  const auto whole_block = Polynomial::multiply(block_index, *block);
+  const auto position = whole_block ? Polynomial::add(*whole_block, thread) : std::nullopt;
+  const auto expected = position ? Polynomial::multiply(*position, index.scale) : std::nullopt;
+  if (!value || !expected || !(*value == *expected))
+    return Refusal{fmt::format("'{}' of {} is not blockIdx.{} * blockDim.{} + threadIdx.{}",
+                               index.name, kernel, index.axis, index.axis, index.axis)};
+  const auto bound = arguments.value(draft, body, *index.bound, {});
+  const auto size = Polynomial::multiply(*block, index.scale);
+  if (!bound || !size || !covers(draft, sizes.grid, *size, *bound))
+    return Refusal{fmt::format("the grid of {} is not ceil_div(the bound of '{}', its block)",
+                               kernel, index.name)};
+  return std::nullopt;
+}
+
+OrRefusal<ThreadShape> thread_shape(const Draft& draft, const Body& body) {
+  const std::string& kernel = body.function->name;
+  if (draft.launches(*body.function).empty())
+    return refuse("{} has no launch", kernel);
+  auto shape = read_shape(body);
+  if (!shape)
+    return shape;
+  for (const IndexVariable& index : shape->indices)
+    for (const LaunchDirective* launch : draft.launches(*body.function))
+      if (auto refusal = check_index(draft, body, index, *launch))
+        return tl::unexpected<Refusal>(*refusal);
+  if (const std::string misused = other_use(body, *shape); !misused.empty())
     return refuse("{} uses {} beyond its index", kernel, misused);
   return shape;
 }
 
+// Why threads may not be given other work; empty when they may.
 std::string cooperation(const Draft& draft, const Body& body) {
   std::string reason;
   const Code& code = draft.code();
@@ -320,6 +324,43 @@ std::string cooperation(const Draft& draft, const Body& body) {
       reason = fmt::format("{} calls {}, which may use the thread's index", kernel, expr.text);
   });
   return reason;
+}
+
+} // namespace
+
+const IndexVariable* ThreadShape::find(char axis) const {
+  const auto found = std::find_if(indices.begin(), indices.end(),
+                                  [&](const IndexVariable& index) { return index.axis == axis; });
+  return found == indices.end() ? nullptr : &*found;
+}
+
+LaunchAxis axis_of(const LaunchDirective& launch, char axis) {
+  const std::size_t number = axis_number(axis);
+  return {number < launch.grid.size() ? &launch.grid[number] : nullptr,
+          number < launch.block.size() ? &launch.block[number] : nullptr};
+}
+
+OrRefusal<ElementKernel> element_kernel(const Draft& draft, const Function& kernel) {
+  auto body = draft.body(kernel);
+  if (!body)
+    return tl::unexpected<Refusal>(body.error());
+  if (const std::string reason = cooperation(draft, *body); !reason.empty())
+    return refuse("{}", reason);
+  auto shape = thread_shape(draft, *body);
+  if (!shape)
+    return tl::unexpected<Refusal>(shape.error());
+  return ElementKernel{std::move(*body), std::move(*shape)};
+}
+
+std::optional<Refusal>
+set_grids(Draft& draft, const Function& kernel, char axis,
+          const std::function<std::string(const std::string& present)>& grid) {
+  for (const LaunchDirective* launch : draft.launches(kernel)) {
+    const Expression& size = *axis_of(*launch, axis).grid;
+    if (!draft.set(size, grid(size.text())))
+      return Refusal{fmt::format("the launch of {} is broken over lines", kernel.name)};
+  }
+  return std::nullopt;
 }
 
 bool buffers_are_distinct(const Draft& draft, const Function& function) {

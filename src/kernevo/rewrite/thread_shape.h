@@ -4,6 +4,8 @@
 
 #include "kernevo/rewrite/draft.h"
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,8 @@ struct IndexVariable {
   const Expr* bound = nullptr; // v < bound holds in the body
 };
 
+// Every index is proven to run over 0 ... bound - 1: no block index, block size or grid size of its
+// axes is used elsewhere, and each launch has ceil_div(bound, block) blocks along them.
 struct ThreadShape {
   std::vector<IndexVariable> indices;
   const Stmt* guard = nullptr; // the branch
@@ -38,14 +42,19 @@ struct LaunchAxis {
 };
 LaunchAxis axis_of(const LaunchDirective& launch, char axis);
 
-// Finds the shape, with every index proven to run over 0 ... bound - 1: no block index, block size
-// or grid size of its axes is used elsewhere, and each launch has ceil_div(bound, block) blocks
-// along them.
-OrRefusal<ThreadShape> thread_shape(const Draft& draft, const Body& body);
+// A kernel whose threads do not cooperate (no barriers, no shared memory, no exchange within the
+// warp), so that they may be given other work, and which has the shape.
+struct ElementKernel {
+  Body body;
+  ThreadShape shape;
+};
+OrRefusal<ElementKernel> element_kernel(const Draft& draft, const Function& kernel);
 
-// Why threads may not be given other work: barriers, shared memory, exchange within the warp.
-// Empty when they may.
-std::string cooperation(const Draft& draft, const Body& body);
+// Writes another number of blocks along an axis into every launch of the kernel; `grid` makes it
+// from the text of the present one.
+std::optional<Refusal>
+set_grids(Draft& draft, const Function& kernel, char axis,
+          const std::function<std::string(const std::string& present)>& grid);
 
 // Whether every launch hands different buffers to the pointers of the kernel, so that what is
 // written through one is never read through another.

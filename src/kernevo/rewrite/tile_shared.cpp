@@ -290,20 +290,15 @@ private:
 } // namespace
 
 Outcome tile_shared(Draft& draft, const Function& kernel) {
-  const auto body = draft.body(kernel);
-  if (!body)
-    return refuse("{}", body.error().why);
-  if (const std::string reason = cooperation(draft, *body); !reason.empty())
-    return refuse("{}", reason);
   if (!kernel.attributes.empty())
     return refuse("{} has {}, which may not suit another block", kernel.name, kernel.attributes[0]);
-  const auto shape = thread_shape(draft, *body);
-  if (!shape)
-    return refuse("{}", shape.error().why);
-  const auto product = product_loop(draft, *body, *shape);
+  const auto element = element_kernel(draft, kernel);
+  if (!element)
+    return tl::unexpected<Refusal>(element.error());
+  const auto product = product_loop(draft, element->body, element->shape);
   if (!product)
     return refuse("{}", product.error().why);
-  Writer writer(draft, *body, *product);
+  Writer writer(draft, element->body, *product);
   if (!writer.write_launches())
     return refuse("the launch of {} has one dimension or is broken over lines", kernel.name);
   writer.write_directives();

@@ -45,7 +45,7 @@ Result<ModelPrice> price_of(const std::string& text) {
     ++at;
   }
   if (*at != '\0' || count < 2)
-    return wrong(fmt::format("--price {} is no price", text),
+    return wrong(fmt::format("--price {} is not a price", text),
                  "write dollars for a million tokens: IN,OUT or IN,OUT,CACHED");
   return ModelPrice{numbers[0], numbers[1], count > 2 ? std::optional(numbers[2]) : std::nullopt};
 }
@@ -59,7 +59,7 @@ Result<ModelSettings> model_of(const std::string& text, const ModelChoice& choic
     model.weight = std::strtod(text.c_str() + sign + 1, &end);
     if (*end != '\0' || sign + 1 == text.size() || !(model.weight > 0) ||
         !std::isfinite(model.weight))
-      return wrong(fmt::format("--model {}: the weight is no number above 0", text),
+      return wrong(fmt::format("--model {}: the weight is not a number above 0", text),
                    "write --model NAME=2");
   }
   if (model.name.empty())

@@ -52,6 +52,7 @@ Result<Proposers> OpenRun::gather(const RunSettings& settings, const fs::path& f
   KERNEVO_TRY(ready, make_proposers(settings, context_, folder / kTraces));
   KERNEVO_TRY(probes, probe_models(ready.clients, interrupted));
   probes_ = std::move(probes);
+  clients_ = std::move(ready.clients);
   return std::move(ready.proposers);
 }
 
@@ -81,6 +82,13 @@ Result<std::unique_ptr<OpenRun>> OpenRun::resume(StoredRun stored, const LlmSett
   run->journal_ = std::move(stored.journal);
   run->panel_.emplace(std::move(proposers), *run->journal_);
   return run;
+}
+
+std::optional<Error> OpenRun::trace_problem() const {
+  for (const auto& client : clients_)
+    if (auto problem = client->trace_problem())
+      return problem;
+  return std::nullopt;
 }
 
 Result<evolve::RunState> OpenRun::go_on(evolve::OrchestratorOptions how) {

@@ -38,6 +38,8 @@ public:
   // Until a stop, or until a kernel is wanted from outside. A new run whose reference cannot be
   // timed leaves nothing behind.
   Result<evolve::RunState> go_on(evolve::OrchestratorOptions how);
+  // Why the traces of its model calls are not whole; nothing when they are.
+  std::optional<Error> trace_problem() const;
 
 private:
   OpenRun(evolve::RunContext context, evolve::RunState state);
@@ -50,6 +52,7 @@ private:
   evolve::RunState state_;
   std::unique_ptr<store::Journal> journal_;
   std::optional<evolve::Panel> panel_;
+  ChatClients clients_;
   std::vector<ModelCall> probes_;
 };
 

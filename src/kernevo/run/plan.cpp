@@ -31,7 +31,7 @@ Result<void> check_positive(const std::vector<Limit>& limits) {
 
 Result<void> check_name(const std::string& name) {
   if (name == "." || name == ".." || name.find('/') != std::string::npos)
-    return wrong(fmt::format("'{}' is no name for a run", name), "use --out for a folder");
+    return wrong(fmt::format("'{}' is not a name for a run", name), "use --out for a folder");
   return {};
 }
 

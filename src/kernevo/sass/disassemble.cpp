@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kTimeLimitSeconds = 120;
 constexpr std::uint64_t kMemoryLimit = std::uint64_t{6} << 30U;
-// A listing has about 400 bytes an instruction; ptxas takes minutes long before this is reached.
+// A listing has about 400 bytes per instruction; ptxas takes minutes long before this is reached.
 constexpr std::size_t kListingLimit = std::size_t{256} << 20U;
 
 SubprocessRequest request_in(const TemporaryFolder& folder, std::vector<std::string> arguments) {

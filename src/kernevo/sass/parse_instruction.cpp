@@ -1,5 +1,6 @@
 #include "kernevo/sass/parse_instruction.h"
 
+#include "kernevo/base/identifier.h"
 #include "kernevo/sass/opcode_table.h"
 #include "kernevo/sass/operand_width.h"
 
@@ -16,10 +17,6 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0)
     text.remove_suffix(1);
   return text;
-}
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
 // "R12" -> 12 after the prefix; nothing for RZ, names and anything longer.
@@ -99,12 +96,12 @@ void add_registers(std::string_view operand, int count, int address_count,
     const char c = operand[i];
     if (c == '[' || c == ']')
       inside = c == '[';
-    if (!is_word(c)) {
+    if (!continues_name(c)) {
       ++i;
       continue;
     }
     std::size_t end = i;
-    while (end < operand.size() && is_word(operand[end]))
+    while (end < operand.size() && continues_name(operand[end]))
       ++end;
     auto found = register_of(operand.substr(i, end - i));
     const std::string_view rest = operand.substr(end);

@@ -10,7 +10,7 @@ namespace kernevo::search {
 
 namespace {
 
-// Files of others: an entry a configuration, which may stand there again after a crash.
+// Files of others: one entry per configuration, which may stand there again after a crash.
 constexpr JsonLimits kLimits{std::size_t{1} << 30U, 128, 0, true};
 constexpr double kNanosecondsPerMillisecond = 1e6;
 // Older files write a failure as this time.

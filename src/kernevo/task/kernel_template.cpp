@@ -1,5 +1,6 @@
 #include "kernevo/task/kernel_template.h"
 
+#include "kernevo/model/cuda_type.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/task/operation.h"
 
@@ -49,19 +50,6 @@ const Values kFunctions = {
     {"min", "a < b ? a : b"},
 };
 
-const char* cuda_type(DType dtype) {
-  switch (dtype) {
-  case DType::float32: return "float";
-  case DType::float16: return "__half";
-  case DType::bfloat16: return "__nv_bfloat16";
-  case DType::float64: return "double";
-  case DType::int32: return "int";
-  case DType::int8: return "signed char";
-  case DType::int64: return "long long";
-  }
-  return "float";
-}
-
 const char* accumulator_type(DType dtype) {
   if (!is_floating(dtype))
     return "int";
@@ -107,10 +95,8 @@ std::string parameter(const Operation& op, const std::string& name,
 std::string types(const Operation& op, DType dtype) {
   const ArgumentTemplate& result = op.arguments.back();
   std::string text;
-  if (dtype == DType::float16)
-    text += "#include <cuda_fp16.h>\n\n";
-  if (dtype == DType::bfloat16)
-    text += "#include <cuda_bf16.h>\n\n";
+  if (!cuda_header(dtype).empty())
+    text += fmt::format("#include <{}>\n\n", cuda_header(dtype));
   text += fmt::format("using Element = {};\n", cuda_type(dtype));
   if (op.family != Family::transpose && op.family != Family::embedding)
     text += fmt::format("using Acc = {}; // what it is computed in\n", accumulator_type(dtype));

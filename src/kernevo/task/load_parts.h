@@ -41,6 +41,9 @@ Result<Expression> read_expression(const YamlNode& node, const std::string& fiel
 
 Result<DType> read_dtype(const YamlNode& node, const std::string& field);
 
+// What is to be reached, how shapes are put together, and what it may take.
+Result<void> read_goal(const YamlNode& root, Task& task, std::vector<std::string>& warnings);
+
 // Source and place of the reference kernel: inline, or a file beside the task.
 Result<void> read_reference(const YamlNode& node, const std::string& task_path, Task& task);
 

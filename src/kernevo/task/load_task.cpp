@@ -16,7 +16,6 @@ namespace kernevo {
 namespace {
 
 constexpr std::size_t kLargestFile = 1U << 20U;
-constexpr double kLongestTime = 1e12; // microseconds; eleven days
 
 const std::vector<std::string> kKeys = {"name",
                                         "op_name",
@@ -62,7 +61,7 @@ public:
     KERNEVO_CHECK(expect_map(root_, "a task"));
     KERNEVO_CHECK(read_operation());
     KERNEVO_CHECK(read_basics());
-    KERNEVO_CHECK(read_goal());
+    KERNEVO_CHECK(read_goal(root_, task_, loaded_.warnings));
     KERNEVO_CHECK(read_all_shapes());
     if (const YamlNode* reference = root_.find("reference_kernel"))
       KERNEVO_CHECK(take_reference(*reference));
@@ -162,111 +161,6 @@ private:
     if (const YamlNode* node = root_.find("allow_tf32")) {
       KERNEVO_TRY(flag, read_flag(*node, "allow_tf32"));
       task_.allow_tf32 = flag;
-    }
-    return {};
-  }
-
-  Result<void> read_goal() {
-    KERNEVO_TRY(target, find_one(root_, {"target_us", "target_perf_us", "target_metric_value"}));
-    if (target != nullptr) {
-      KERNEVO_TRY(value,
-                  read_number(*target, {"the target", "microseconds", 0.0, kLongestTime, true}));
-      task_.target_us = value;
-    }
-    if (const YamlNode* node = root_.find("baseline_perf_us")) {
-      KERNEVO_TRY(
-          value, read_number(*node, {"baseline_perf_us", "microseconds", 0.0, kLongestTime, true}));
-      task_.declared_baseline_us = value;
-    }
-    if (const YamlNode* node = root_.find("objective"))
-      KERNEVO_CHECK(read_objective(*node));
-    return read_budget();
-  }
-
-  Result<void> read_objective(const YamlNode& node) {
-    if (node.kind == YamlNode::Kind::map)
-      return read_metric_objective(node);
-    KERNEVO_TRY(text, read_text(node, "objective"));
-    const std::vector<std::string> names = {"geometric_mean", "weighted_mean", "worst_case"};
-    const auto found = std::find(names.begin(), names.end(), text);
-    if (found == names.end())
-      return fail(ErrorCode::input,
-                  fmt::format("unknown objective '{}'{}", excerpt(text),
-                              did_you_mean(excerpt(text), names)),
-                  node.place, fmt::format("use one of {}", fmt::join(names, ", ")));
-    task_.objective = static_cast<Objective>(found - names.begin());
-    return {};
-  }
-
-  // Kerlever's form: a metric and how the shapes' figures are put together.
-  Result<void> read_metric_objective(const YamlNode& map) {
-    KERNEVO_CHECK(
-        check_keys(map, {"primary_metric", "aggregation", "regression_guard_pct"}, "objective"));
-    const YamlNode* metric_node = map.find("primary_metric");
-    if (metric_node == nullptr)
-      return fail(ErrorCode::input, "objective has no primary_metric", map.place,
-                  "add 'primary_metric: weighted_p50_us'");
-    const std::vector<std::string> metrics = {"weighted_p50_us", "weighted_p95_us",
-                                              "worst_case_p50_us"};
-    KERNEVO_TRY(metric, read_choice(*metric_node, "primary_metric", metrics));
-    bool worst = metric == "worst_case_p50_us";
-    if (const YamlNode* node = map.find("aggregation")) {
-      KERNEVO_TRY(aggregation, read_choice(*node, "aggregation", {"weighted_mean", "max"}));
-      if ((aggregation == "max") != worst)
-        loaded_.warnings.push_back(
-            fmt::format("primary_metric {} and aggregation {} disagree; the worst case is used",
-                        metric, aggregation));
-      worst = worst || aggregation == "max";
-    }
-    if (metric == "weighted_p95_us")
-      loaded_.warnings.emplace_back("weighted_p95_us is scored by medians here");
-    if (const YamlNode* node = map.find("regression_guard_pct")) {
-      KERNEVO_TRY(guard, read_number(*node, {"regression_guard_pct", "", 0.0}));
-      if (guard > 0)
-        loaded_.warnings.emplace_back(
-            "regression_guard_pct is not needed: ties and regressions never replace the best");
-    }
-    task_.objective = worst ? Objective::worst_case_time : Objective::weighted_mean_time;
-    return {};
-  }
-
-  static Result<std::string> read_choice(const YamlNode& node, const std::string& field,
-                                         const std::vector<std::string>& choices) {
-    KERNEVO_TRY(text, read_text(node, field));
-    if (std::find(choices.begin(), choices.end(), text) != choices.end())
-      return text;
-    return fail(ErrorCode::input,
-                fmt::format("unknown {} '{}'{}", field, excerpt(text),
-                            did_you_mean(excerpt(text), choices)),
-                node.place, fmt::format("use one of {}", fmt::join(choices, ", ")));
-  }
-
-  Result<void> read_budget() {
-    constexpr int most = 1'000'000'000;
-    const YamlNode* rounds = root_.find("max_rounds");
-    if (rounds != nullptr) {
-      KERNEVO_TRY(value, read_integer(*rounds, "max_rounds", 1, most));
-      task_.budget.rounds = static_cast<int>(value);
-    }
-    const YamlNode* budget = root_.find("budget");
-    if (budget == nullptr)
-      return {};
-    KERNEVO_CHECK(expect_map(*budget, "budget"));
-    KERNEVO_CHECK(check_keys(*budget, {"rounds", "evaluations", "seconds"}, "budget"));
-    if (const YamlNode* node = budget->find("rounds")) {
-      if (rounds != nullptr)
-        return fail(ErrorCode::input, "'max_rounds' and 'budget.rounds' mean the same", node->place,
-                    "keep one of them");
-      KERNEVO_TRY(value, read_integer(*node, "rounds", 1, most));
-      task_.budget.rounds = static_cast<int>(value);
-    }
-    if (const YamlNode* node = budget->find("evaluations")) {
-      KERNEVO_TRY(value, read_integer(*node, "evaluations", 1, most));
-      task_.budget.evaluations = static_cast<int>(value);
-    }
-    if (const YamlNode* node = budget->find("seconds")) {
-      KERNEVO_TRY(value, read_number(*node, {"seconds", "seconds", 0.0, 1e9, true}));
-      task_.budget.seconds = value;
     }
     return {};
   }

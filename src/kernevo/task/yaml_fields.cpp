@@ -96,6 +96,17 @@ Result<std::string> read_text(const YamlNode& node, const std::string& field) {
   return node.text;
 }
 
+Result<std::string> read_choice(const YamlNode& node, const std::string& field,
+                                const std::vector<std::string>& choices) {
+  KERNEVO_TRY(text, read_text(node, field));
+  if (std::find(choices.begin(), choices.end(), text) != choices.end())
+    return text;
+  return fail(
+      ErrorCode::input,
+      fmt::format("unknown {} '{}'{}", field, excerpt(text), did_you_mean(excerpt(text), choices)),
+      node.place, fmt::format("use one of {}", fmt::join(choices, ", ")));
+}
+
 Result<const YamlNode*> expect_map(const YamlNode& node, const std::string& field) {
   if (node.kind != YamlNode::Kind::map)
     return wrong(node, field, "a map of key: value");

@@ -24,6 +24,9 @@ Result<std::int64_t> read_integer(const YamlNode& node, const std::string& field
                                   std::int64_t high);
 Result<bool> read_flag(const YamlNode& node, const std::string& field);
 Result<std::string> read_text(const YamlNode& node, const std::string& field);
+// One of these words.
+Result<std::string> read_choice(const YamlNode& node, const std::string& field,
+                                const std::vector<std::string>& choices);
 Result<const YamlNode*> expect_map(const YamlNode& node, const std::string& field);
 Result<const YamlNode*> expect_list(const YamlNode& node, const std::string& field);
 

@@ -13,15 +13,7 @@ using search::Trial;
 
 namespace {
 
-std::vector<double> weights_of(const Task& task) {
-  std::vector<double> weights;
-  for (const ShapeCase& shape : task.shapes)
-    weights.push_back(shape.weight);
-  return weights;
-}
-
-} // namespace
-
+// How a search calls what went wrong.
 Outcome outcome_of(FaultKind fault) {
   switch (fault) {
   case FaultKind::syntax_error:
@@ -35,6 +27,8 @@ Outcome outcome_of(FaultKind fault) {
   }
   return Outcome::failed;
 }
+
+} // namespace
 
 std::map<std::string, double> counters_of_case(const CaseBench& bench) {
   std::map<std::string, double> counters;
@@ -58,10 +52,27 @@ ShapeTime shape_time(const CaseBench& bench) {
           bench.timing.interval.high};
 }
 
+Result<std::optional<Trial>> failed_trial(const Result<BenchResult>& bench) {
+  if (bench && !bench->fault)
+    return std::optional<Trial>();
+  Trial trial;
+  if (bench) {
+    trial.outcome = outcome_of(*bench->fault);
+    trial.reason = bench->summary;
+    return std::optional(std::move(trial));
+  }
+  // An instruction the virtual GPU does not have stops one configuration, not the others.
+  if (bench.error().code != ErrorCode::unsupported)
+    return tl::unexpected<Error>(bench.error());
+  trial.outcome = Outcome::failed;
+  trial.reason = format_error(bench.error());
+  return std::optional(std::move(trial));
+}
+
 KernelObjective::KernelObjective(Device& device, const Task& task, const KernelFile& kernel,
                                  BenchOptions bench, std::uint64_t check_seed)
     : device_(device), task_(task), kernel_(kernel), bench_(std::move(bench)),
-      check_seed_(check_seed), race_(task.objective, weights_of(task)) {}
+      check_seed_(check_seed), race_(task) {}
 
 // Empty when the launches cannot be known; the bench then says why.
 std::string KernelObjective::code_key(const Build& build, const ParameterValues& values) const {
@@ -113,21 +124,10 @@ Result<Trial> KernelObjective::evaluate(const ParameterValues& values, const Tri
     timed->shapes.push_back(shape_time(cases.back()));
     return !race_.clearly_slower(timed->shapes, incumbent);
   };
-  auto result = bench_prepared(device_, prepared, options);
-  Trial failure;
-  if (!result) {
-    // An instruction the virtual GPU does not have stops one configuration, not the others.
-    if (result.error().code != ErrorCode::unsupported)
-      return tl::unexpected<Error>(result.error());
-    failure.outcome = Outcome::failed;
-    failure.reason = format_error(result.error());
-    return failure;
-  }
-  if (result->fault) {
-    failure.outcome = outcome_of(*result->fault);
-    failure.reason = result->summary;
-    return failure;
-  }
+  const auto result = bench_prepared(device_, prepared, options);
+  KERNEVO_TRY(failure, failed_trial(result));
+  if (failure)
+    return std::move(*failure);
   if (!result->stopped) {
     const std::lock_guard lock(mutex_);
     timed_.try_emplace(key, timed);

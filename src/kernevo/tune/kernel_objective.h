@@ -10,12 +10,12 @@
 
 namespace kernevo::tune {
 
-// How a search calls what went wrong.
-search::Outcome outcome_of(FaultKind fault);
 // What a model of the time may learn from: the profiler's counters, the bounds of the prediction
 // and what holds a block back, summed over the launches.
 std::map<std::string, double> counters_of_case(const CaseBench& bench);
 ShapeTime shape_time(const CaseBench& bench);
+// How a search hears of a bench that brought no times; nothing when it did.
+Result<std::optional<search::Trial>> failed_trial(const Result<BenchResult>& bench);
 
 class KernelObjective : public TuningObjective {
 public:

@@ -9,6 +9,11 @@ namespace kernevo::tune {
 
 using search::Trial;
 
+Race::Race(const Task& task) : objective_(task.objective) {
+  for (const ShapeCase& shape : task.shapes)
+    weights_.push_back(shape.weight);
+}
+
 bool Race::comparable(const Trial* incumbent) const {
   return incumbent != nullptr && incumbent->time && !incumbent->partial &&
          incumbent->shapes.size() == weights_.size();

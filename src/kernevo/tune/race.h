@@ -10,9 +10,11 @@ namespace kernevo::tune {
 
 class Race {
 public:
-  // One weight a shape, in the order in which they are timed.
+  // One weight per shape, in the order in which they are timed.
   Race(Objective objective, std::vector<double> weights)
       : objective_(objective), weights_(std::move(weights)) {}
+  // The shapes of the task, in its order.
+  explicit Race(const Task& task);
 
   // Whether the shapes timed so far say enough, even if every time of theirs is as short as its
   // interval allows and every time of the incumbent as long:

@@ -105,11 +105,11 @@ TEST_P(EveryDevice, AModuleRunsAgainAndWritesWhereItWasTold) {
   const KernelFile kernel = kernel_of(kRight);
   const auto prepared = prepare_kernel(*device_, task_, kernel, {});
   ASSERT_TRUE(prepared && !prepared->fault);
-  const auto loaded = load_subject(*device_, *prepared, {});
+  const auto loaded = load_kernel(*device_, *prepared, {});
   ASSERT_TRUE(loaded && !loaded->refusal);
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     const auto outputs = run_reference(
-        loaded->subject,
+        *loaded->subject, kernel.path,
         make_inputs(*make_problem(task_, task_.shapes.front()), InputSet::nominal, seed), 60);
     ASSERT_TRUE(outputs) << format_error(outputs.error());
     const auto inputs =
@@ -140,13 +140,14 @@ TEST_P(EveryDevice, MakesShotsExactlyWhenItMeasures) {
   const KernelFile kernel = kernel_of(kRight);
   const auto prepared = prepare_kernel(*device_, task_, kernel, {});
   ASSERT_TRUE(prepared && !prepared->fault);
-  const auto loaded = load_subject(*device_, *prepared, {});
+  const auto loaded = load_kernel(*device_, *prepared, {});
   ASSERT_TRUE(loaded && !loaded->refusal);
   const auto problem = make_problem(task_, task_.shapes.front());
-  const auto laid = lay_out(loaded->subject, make_inputs(*problem, InputSet::nominal, 1),
-                            *prepared->plan(*problem));
+  const KernelSubject& subject = *loaded->subject;
+  const auto laid = lay_out(make_inputs(*problem, InputSet::nominal, 1), subject.instrumented());
   ASSERT_TRUE(laid);
-  const Timed side{loaded->subject.module.get(), &laid->request, &laid->arena};
+  const RunRequest request = subject.request(*prepared->plan(*problem), laid->run);
+  const Timed side{&subject.module(), &request, &laid->arena};
   const auto shots = device_->shots(side, &side);
   ASSERT_EQ(shots.has_value(), device_->capabilities().measures);
   if (!shots)

@@ -19,7 +19,7 @@ Evaluation made_up_evaluation(Step step, StepOutcome outcome, std::optional<doub
   e.outcome = outcome;
   if (outcome != StepOutcome::compile_failed && outcome != StepOutcome::no_proposal &&
       outcome != StepOutcome::infrastructure)
-    e.evaluations = 1;
+    e.instances_timed = 1;
   if (ns) {
     e.objective = Nanoseconds{*ns};
     e.shapes = {{"a", Nanoseconds{*ns}, Nanoseconds{*ns * 0.9}, Nanoseconds{*ns * 1.1}}};

@@ -170,8 +170,8 @@ private:
         made_up_evaluation(d.step, outcome, is_right(outcome) ? std::optional(ns) : std::nullopt);
     if (tuning)
       e.candidate = *d.parent;
-    if (e.evaluations > 0)
-      e.evaluations = pick(tuning ? 0 : 1, static_cast<std::int64_t>(d.evaluations));
+    if (e.instances_timed > 0)
+      e.instances_timed = pick(tuning ? 0 : 1, static_cast<std::int64_t>(d.evaluations));
     e.tunable = pick(0, 1) == 0;
     e.exhausted = pick(0, 5) == 0;
     if (e.facts) {

@@ -134,7 +134,7 @@ TEST(RunState, TuningMovesAKernelToTheCellItIsNowIn) {
   const Step tuning = run.tune(1);
   Evaluation better = made_up_evaluation(tuning, StepOutcome::improved, 300);
   better.candidate = 1;
-  better.evaluations = 10;
+  better.instances_timed = 10;
   better.facts->memory = "shared";
   better.facts->registers = 200;
   run.tell(better);
@@ -155,7 +155,7 @@ TEST(RunState, ATuningThatFindsNothingIsNotRepeated) {
   run.tell(found);
   Evaluation none = made_up_evaluation(run.tune(1), StepOutcome::not_better, 600);
   none.candidate = 1;
-  none.evaluations = 10;
+  none.instances_timed = 10;
   run.tell(none);
   EXPECT_FALSE(run.state.members.at(1).tuning_helps);
   EXPECT_FALSE(run.state.members.at(1).exhausted);

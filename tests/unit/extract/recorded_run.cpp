@@ -55,7 +55,7 @@ void RecordedRun::evaluate(Step candidate, StepOutcome outcome, double microseco
   evaluation.step = step_;
   evaluation.candidate = candidate;
   evaluation.outcome = outcome;
-  evaluation.evaluations = 1;
+  evaluation.instances_timed = 1;
   if (outcome == StepOutcome::duplicate) {
     evaluation.duplicate_of = 0;
     evaluation.summary = "compiles to the same kernel as step 0";

@@ -83,6 +83,19 @@ TEST(Trace, GoesOnCountingWhereItEnded) {
   EXPECT_TRUE(names[2].ends_with("_POST.json"));
 }
 
+TEST(Trace, AnAnswerThatCannotBeRecordedIsGivenAndTold) {
+  auto folder = std::make_unique<TemporaryFolder>();
+  ScriptedServer server([](const ServedRequest&, std::size_t) { return good_stream("hi"); });
+  TestClient settings(server.url());
+  settings.parts.tracer = Tracer::open(folder->path()).value();
+  const auto client = settings.make();
+  ASSERT_TRUE(client->complete(request_of("1.code.0"), {}).reply);
+  EXPECT_FALSE(client->trace_problem());
+  folder.reset();
+  ASSERT_TRUE(client->complete(request_of("2.code.0"), {}).reply);
+  EXPECT_TRUE(client->trace_problem());
+}
+
 TEST(Replay, AnswersAsTheEndpointDid) {
   const TemporaryFolder folder;
   ScriptedServer server([](const ServedRequest& request, std::size_t number) {

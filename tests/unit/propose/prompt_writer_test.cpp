@@ -302,7 +302,7 @@ TEST(PromptWriter, KeepsPromptsSmall) {
   ProposalRequest request = request_of();
   request.lessons.assign(50, std::string(1000, 'l'));
   request.history.assign(50, request.history.front());
-  request.history.back().summary = std::string(100000, 's');
+  request.history.back().fault = std::string(100000, 's');
   EXPECT_LT(writer.request_text(request).size(), request.parent.source.size() + 4000);
   std::uint64_t fixed = 0;
   for (const PromptSize& part : writer.sizes(request)) {
@@ -362,7 +362,8 @@ TEST(PromptFiles, SaysWhatIsWrongWithThem) {
   {
     const Folder folder;
     folder.write("plans.md", "x\n");
-    EXPECT_THAT(failure_of(folder), HasSubstr("plans.md' is no prompt (did you mean 'plan.md'?)"));
+    EXPECT_THAT(failure_of(folder),
+                HasSubstr("plans.md' is not a prompt (did you mean 'plan.md'?)"));
     EXPECT_THAT(failure_of(folder), HasSubstr("recombine.md"));
   }
   {

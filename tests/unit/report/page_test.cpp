@@ -75,6 +75,42 @@ TEST(ReportPage, TellsTheWholeChainOfAStep) {
   EXPECT_EQ(detail["findings"].at(0)["evidence"][0]["metric"], "share.dram");
 }
 
+TEST(ReportPage, TellsOfAttemptsAndModelCalls) {
+  SampleRun run("calls");
+  const Step step = run.open(0);
+  ModelCall call;
+  call.step = step;
+  call.id = "code.0";
+  call.stage = "code";
+  call.model = "some-model";
+  call.usage.prompt = 700;
+  call.usage.completion = 300;
+  call.seconds = 2;
+  run.append(call);
+  Attempt attempt;
+  attempt.step = step;
+  attempt.title = "first try";
+  attempt.diagnosis = {FaultKind::syntax_error, Rung::compile, false, "no such name", {"line 3"}};
+  run.append(attempt);
+  call.step = 0; // tried out when the run went on
+  call.id = "probe.0";
+  call.stage = "probe";
+  run.append(call);
+  const json data = data_of(run);
+  const json& detail = data["steps"][step]["detail"];
+  ASSERT_EQ(detail["calls"].size(), 1U);
+  EXPECT_EQ(detail["calls"][0]["model"], "some-model");
+  EXPECT_EQ(detail["calls"][0]["tokens"], 1000);
+  EXPECT_TRUE(detail["calls"][0]["dollars"].is_null());
+  ASSERT_EQ(detail["attempts"].size(), 1U);
+  EXPECT_EQ(detail["attempts"][0]["fault"], name_of(FaultKind::syntax_error));
+  EXPECT_EQ(detail["attempts"][0]["summary"], "no such name");
+  EXPECT_FALSE(data["steps"][0]["detail"].contains("calls"));
+  EXPECT_EQ(data["cost"]["attempts"], 1);
+  EXPECT_EQ(data["cost"]["by_stage"]["code"]["calls"], 1);
+  EXPECT_EQ(data["cost"]["by_model"]["some-model"]["calls"], 2);
+}
+
 TEST(ReportPage, HasTheWorkOfTheTask) {
   SampleRun run("work");
   const json data = data_of(run);

@@ -48,7 +48,7 @@ Evaluation made_up_evaluation(Step step, Step candidate, StepOutcome outcome,
   e.step = step;
   e.candidate = candidate;
   e.outcome = outcome;
-  e.evaluations = 3;
+  e.instances_timed = 3;
   if (!microseconds) {
     e.summary = "it is wrong somewhere";
     return e;

@@ -149,7 +149,7 @@ int per_register(Type element) {
   return bits >= 32 || element == Type::b1 || element == Type::tf32 ? 1 : 32 / bits;
 }
 
-// An f16 accumulator packs two elements a register.
+// An f16 accumulator packs two elements per register.
 std::size_t accumulator_registers(const MatrixShape& shape, Type type) {
   const auto elements = static_cast<std::size_t>(elements_of_c(shape));
   return type == Type::f16 ? elements / 2 : elements;

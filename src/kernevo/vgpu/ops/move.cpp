@@ -1,6 +1,7 @@
 // mov in all its shapes, cvta, isspacep.
 #include "kernevo/vgpu/ops/move.h"
 
+#include "kernevo/ptx/register_parts.h"
 #include "kernevo/vgpu/execute/launch.h"
 #include "kernevo/vgpu/execute/warp_state.h"
 #include "kernevo/vgpu/memory/address_windows.h"
@@ -46,16 +47,6 @@ Handler copy_of(Type type) {
     return copy_handler<Bits128>;
   return with_bits(ptx::bits_of(type),
                    [](auto tag) -> Handler { return copy_handler<typename decltype(tag)::Type>; });
-}
-
-Type bits_type(int bits) {
-  switch (bits) {
-  case 8: return Type::b8;
-  case 16: return Type::b16;
-  case 32: return Type::b32;
-  case 64: return Type::b64;
-  default: return Type::none;
-  }
 }
 
 // Element `index` (op.immediate) of a wider register, and back. A register's lanes are
@@ -107,7 +98,7 @@ template <class Whole, class Part, bool High> Part unpack_one(Whole whole) {
 Result<void> lower_unpack(Lowering& lowering, const Instruction& instruction) {
   const auto& parts = instruction.operands[0].elements;
   const int whole_bits = ptx::bits_of(instruction.type());
-  const Type part = bits_type(whole_bits / static_cast<int>(parts.size()));
+  const Type part = ptx::bits_type(whole_bits / static_cast<int>(parts.size()));
   if (part == Type::none)
     return unknown_form(lowering, instruction);
   KERNEVO_TRY(whole, lowering.source(instruction, instruction.operands[1], instruction.type()));
@@ -135,7 +126,7 @@ Result<void> lower_unpack(Lowering& lowering, const Instruction& instruction) {
 Result<void> lower_pack(Lowering& lowering, const Instruction& instruction) {
   const auto& parts = instruction.operands[1].elements;
   const int whole_bits = ptx::bits_of(instruction.type());
-  const Type part = bits_type(whole_bits / static_cast<int>(parts.size()));
+  const Type part = ptx::bits_type(whole_bits / static_cast<int>(parts.size()));
   if (part == Type::none)
     return unknown_form(lowering, instruction);
   std::vector<std::uint32_t> sources;
