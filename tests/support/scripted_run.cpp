@@ -18,8 +18,8 @@ std::string indented(const std::string& source) {
 } // namespace
 
 ScriptedRun::ScriptedRun(std::shared_ptr<FakeDevice> device) : device_(std::move(device)) {
-  const std::string task =
-      scripted_task("[[100000]]", "reference_kernel: |\n" + indented(scripted_add("takes(20000);")));
+  const std::string task = scripted_task("[[100000]]", "reference_kernel: |\n" +
+                                                           indented(scripted_add("takes(20000);")));
   auto context = evolve::make_run_context(task, "task.yaml", device_);
   EXPECT_TRUE(context) << format_error(context.error());
   context_ = std::move(context).value();

@@ -84,9 +84,9 @@ TEST(DeviceNames, WhatIsNoNameIsExplained) {
   EXPECT_THAT(refusal("virtual:"), HasSubstr("nothing follows the ':'"));
   for (const char* name : {"cuda:-1", "cuda:x", "cuda:1x", "cuda: 1", "cuda:99999999999"})
     EXPECT_THAT(refusal(name), HasSubstr("a CUDA device is a number from 0")) << name;
-  EXPECT_THAT(refusal("virtul:A100"), AllOf(HasSubstr("'virtul' is no kind of device"),
+  EXPECT_THAT(refusal("virtul:A100"), AllOf(HasSubstr("'virtul' is not a kind of device"),
                                             HasSubstr("did you mean 'virtual'")));
-  EXPECT_THAT(refusal("two\nlines:A100"), HasSubstr("'two lines' is no kind of device"));
+  EXPECT_THAT(refusal("two\nlines:A100"), HasSubstr("'two lines' is not a kind of device"));
 }
 
 TEST(DeviceNames, WhatCannotBeOpenedHereIsExplained) {
