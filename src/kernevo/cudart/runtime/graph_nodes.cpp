@@ -1,5 +1,6 @@
 // Making nodes by hand, and changing them.
 #include "kernevo/cudart/core/graph.h"
+#include "kernevo/cudart/core/memory.h"
 #include "kernevo/cudart/core/session.h"
 
 #include <algorithm>
@@ -17,7 +18,8 @@ cudaError_t refuse() {
 
 cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* needs,
                 std::size_t count, cudaGraphNodeType type) {
-  if (graph == nullptr || (needs == nullptr && count != 0))
+  if (node == nullptr || !CUgraph_st::has(graph) || (needs == nullptr && count != 0) ||
+      !graph->owns({needs, count}))
     return refuse();
   *node = graph->add(type, nullptr, {needs, count});
   return cudaSuccess;
@@ -60,35 +62,43 @@ void set_copy(CUgraphNode_st& node, void* to, const void* from, std::size_t byte
 void set_fill(CUgraphNode_st& node, const cudaMemsetParams& parameters) {
   node.fill = parameters;
   node.work = [p = parameters] {
-    std::vector<std::byte> row(p.width * p.elementSize);
-    for (std::size_t i = 0; i < p.width; ++i)
-      std::memcpy(row.data() + i * p.elementSize, &p.value, p.elementSize);
-    for (std::size_t y = 0; y < p.height; ++y)
-      if (const cudaError_t error = cudaMemcpy(static_cast<std::byte*>(p.dst) + y * p.pitch,
-                                               row.data(), row.size(), cudaMemcpyDefault);
-          error != cudaSuccess)
-        return error;
-    return cudaSuccess;
+    return Session::get().set_error(kernevo::cudart::fill_rows(
+        {kernevo::cudart::bytes_of(p.dst), p.pitch}, p.value, p.elementSize, p.width, p.height));
   };
 }
 
-void set_host(CUgraphNode_st& node, const cudaHostNodeParams& parameters) {
+bool set_host(CUgraphNode_st& node, const cudaHostNodeParams& parameters) {
+  if (parameters.fn == nullptr)
+    return false;
   node.host = parameters;
   node.work = [parameters] {
     parameters.fn(parameters.userData);
     return cudaSuccess;
   };
+  return true;
 }
 
-void set_child(CUgraphNode_st& node, const CUgraph_st& graph) {
-  node.child = graph.clone();
+bool set_child(CUgraphNode_st& node, const CUgraph_st* graph) {
+  if (!CUgraph_st::has(graph))
+    return false;
+  node.child = graph->clone();
+  node.child->is_child = true;
   node.work = [child = node.child] { return child->run(); };
+  return true;
 }
 
-void set_event(CUgraphNode_st& node, cudaEvent_t event) {
+bool set_event(CUgraphNode_st& node, cudaEvent_t event) {
+  if (!CUevent_st::has(event))
+    return false;
   node.event = event;
   if (node.type == cudaGraphNodeTypeEventRecord)
     node.work = [event] { return cudaEventRecord(event, nullptr); };
+  return true;
+}
+
+// The executable's copy of the node; null when there is none, or no such executable.
+CUgraphNode_st* node_of(cudaGraphExec_t executable, cudaGraphNode_t original) {
+  return CUgraphExec_st::has(executable) ? executable->node(original) : nullptr;
 }
 
 cudaKernelNodeParams plain(const cudaKernelNodeParamsV2& p) {
@@ -112,33 +122,13 @@ bool set_any(CUgraphNode_st& node, const cudaGraphNodeParams& p) {
   case cudaGraphNodeTypeKernel: return set_kernel(node, plain(p.kernel));
   case cudaGraphNodeTypeMemcpy: set_copy(node, p.memcpy.copyParams); return true;
   case cudaGraphNodeTypeMemset: set_fill(node, plain(p.memset)); return true;
-  case cudaGraphNodeTypeHost: set_host(node, {p.host.fn, p.host.userData}); return true;
-  case cudaGraphNodeTypeGraph: set_child(node, *p.graph.graph); return true;
-  case cudaGraphNodeTypeEventRecord: set_event(node, p.eventRecord.event); return true;
-  case cudaGraphNodeTypeWaitEvent: set_event(node, p.eventWait.event); return true;
+  case cudaGraphNodeTypeHost: return set_host(node, {p.host.fn, p.host.userData});
+  case cudaGraphNodeTypeGraph: return set_child(node, p.graph.graph);
+  case cudaGraphNodeTypeEventRecord: return set_event(node, p.eventRecord.event);
+  case cudaGraphNodeTypeWaitEvent: return set_event(node, p.eventWait.event);
   case cudaGraphNodeTypeEmpty: return true;
   default: return false;
   }
-}
-
-cudaError_t fill_list(const std::vector<CUgraphNode_st*>& all, cudaGraphNode_t* list,
-                      std::size_t* count) {
-  if (list != nullptr) {
-    std::fill_n(list, *count, nullptr);
-    std::copy_n(all.begin(), std::min(*count, all.size()), list);
-    *count = std::min(*count, all.size());
-  } else {
-    *count = all.size();
-  }
-  return cudaSuccess;
-}
-
-std::vector<CUgraphNode_st*> nodes_of(const CUgraph_st& graph, bool roots_only) {
-  std::vector<CUgraphNode_st*> all;
-  for (const auto& node : graph.nodes)
-    if (!roots_only || node->needs.empty())
-      all.push_back(node.get());
-  return all;
 }
 
 } // namespace
@@ -150,13 +140,15 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaKernelNodeParams* parameters) {
   if (add(node, graph, needs, count, cudaGraphNodeTypeKernel) != cudaSuccess)
     return cudaErrorInvalidValue;
-  return set_kernel(**node, *parameters) ? cudaSuccess : give_up(graph);
+  return parameters != nullptr && set_kernel(**node, *parameters) ? cudaSuccess : give_up(graph);
 }
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaGraphNode_t* needs, std::size_t count,
                                    const cudaMemcpy3DParms* parameters) {
   if (add(node, graph, needs, count, cudaGraphNodeTypeMemcpy) != cudaSuccess)
     return cudaErrorInvalidValue;
+  if (parameters == nullptr)
+    return give_up(graph);
   set_copy(**node, *parameters);
   return cudaSuccess;
 }
@@ -193,6 +185,8 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                    const cudaMemsetParams* parameters) {
   if (add(node, graph, needs, count, cudaGraphNodeTypeMemset) != cudaSuccess)
     return cudaErrorInvalidValue;
+  if (parameters == nullptr)
+    return give_up(graph);
   set_fill(**node, *parameters);
   return cudaSuccess;
 }
@@ -201,18 +195,18 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                  const cudaHostNodeParams* parameters) {
   if (add(node, graph, needs, count, cudaGraphNodeTypeHost) != cudaSuccess)
     return cudaErrorInvalidValue;
-  set_host(**node, *parameters);
-  return cudaSuccess;
+  return parameters != nullptr && set_host(**node, *parameters) ? cudaSuccess : give_up(graph);
 }
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                        const cudaGraphNode_t* needs, std::size_t count,
                                        cudaGraph_t child) {
-  if (child == nullptr || add(node, graph, needs, count, cudaGraphNodeTypeGraph) != cudaSuccess)
-    return refuse();
-  set_child(**node, *child);
-  return cudaSuccess;
+  if (add(node, graph, needs, count, cudaGraphNodeTypeGraph) != cudaSuccess)
+    return cudaErrorInvalidValue;
+  return set_child(**node, child) ? cudaSuccess : give_up(graph);
 }
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
+  if (!CUgraphNode_st::has(node))
+    return refuse();
   *graph = node->child.get();
   return cudaSuccess;
 }
@@ -225,32 +219,36 @@ cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph
                                         cudaEvent_t event) {
   if (add(node, graph, needs, count, cudaGraphNodeTypeEventRecord) != cudaSuccess)
     return cudaErrorInvalidValue;
-  set_event(**node, event);
-  return cudaSuccess;
+  return set_event(**node, event) ? cudaSuccess : give_up(graph);
 }
 cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                       const cudaGraphNode_t* needs, std::size_t count,
                                       cudaEvent_t event) {
   if (add(node, graph, needs, count, cudaGraphNodeTypeWaitEvent) != cudaSuccess)
     return cudaErrorInvalidValue;
-  set_event(**node, event);
-  return cudaSuccess;
+  return set_event(**node, event) ? cudaSuccess : give_up(graph);
 }
 // The address must be known now, so the memory is taken now; it stays for the next launch when the
 // graph frees it, and goes with the process.
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* needs, std::size_t count,
                                      cudaMemAllocNodeParams* parameters) {
-  if (const cudaError_t error = cudaMalloc(&parameters->dptr, parameters->bytesize);
-      error != cudaSuccess)
-    return error;
+  if (parameters == nullptr || parameters->bytesize == 0)
+    return refuse();
   if (add(node, graph, needs, count, cudaGraphNodeTypeMemAlloc) != cudaSuccess)
     return cudaErrorInvalidValue;
+  if (const cudaError_t error = cudaMalloc(&parameters->dptr, parameters->bytesize);
+      error != cudaSuccess) {
+    graph->nodes.pop_back();
+    return error;
+  }
   (*node)->allocation = *parameters;
   return cudaSuccess;
 }
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
                                            cudaMemAllocNodeParams* parameters) {
+  if (!CUgraphNode_st::has(node) || parameters == nullptr)
+    return refuse();
   *parameters = node->allocation;
   return cudaSuccess;
 }
@@ -263,12 +261,16 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
   return cudaSuccess;
 }
 cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* pointer) {
+  if (!CUgraphNode_st::has(node) || pointer == nullptr)
+    return refuse();
   *static_cast<void**>(pointer) = node->freed;
   return cudaSuccess;
 }
 cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* needs,
                              const cudaGraphEdgeData* /*data*/, std::size_t count,
                              cudaGraphNodeParams* parameters) {
+  if (parameters == nullptr)
+    return refuse();
   if (parameters->type == cudaGraphNodeTypeConditional)
     return Session::get().set_error(cudaErrorNotSupported);
   if (parameters->type == cudaGraphNodeTypeMemAlloc) {
@@ -287,14 +289,18 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cud
 }
 
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, cudaGraphNodeParams* parameters) {
+  if (!CUgraphNode_st::has(node) || parameters == nullptr)
+    return refuse();
   return node->type == parameters->type && set_any(*node, *parameters) ? cudaSuccess : refuse();
 }
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t original,
                                        cudaGraphNodeParams* parameters) {
-  CUgraphNode_st* const node = executable->node(original);
+  CUgraphNode_st* const node = node_of(executable, original);
   return node == nullptr ? refuse() : cudaGraphNodeSetParams(node, parameters);
 }
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams* parameters) {
+  if (!CUgraphNode_st::has(node) || parameters == nullptr)
+    return refuse();
   if (node->kernel == nullptr)
     return refuse();
   *parameters = node->kernel->parameters;
@@ -302,91 +308,110 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodePar
 }
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                          const cudaKernelNodeParams* parameters) {
+  if (!CUgraphNode_st::has(node) || parameters == nullptr)
+    return refuse();
   return set_kernel(*node, *parameters) ? cudaSuccess : refuse();
 }
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t original,
                                              const cudaKernelNodeParams* parameters) {
-  CUgraphNode_st* const node = executable->node(original);
-  return node != nullptr && set_kernel(*node, *parameters) ? cudaSuccess : refuse();
+  CUgraphNode_st* const node = node_of(executable, original);
+  return node != nullptr && parameters != nullptr && set_kernel(*node, *parameters) ? cudaSuccess
+                                                                                    : refuse();
 }
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, cudaMemcpy3DParms* parameters) {
+  if (!CUgraphNode_st::has(node) || parameters == nullptr)
+    return refuse();
   *parameters = node->copy;
   return cudaSuccess;
 }
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
                                          const cudaMemcpy3DParms* parameters) {
+  if (!CUgraphNode_st::has(node) || parameters == nullptr)
+    return refuse();
   set_copy(*node, *parameters);
   return cudaSuccess;
 }
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to, const void* from,
                                            std::size_t bytes, cudaMemcpyKind kind) {
+  if (!CUgraphNode_st::has(node))
+    return refuse();
   set_copy(*node, to, from, bytes, kind);
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t original,
                                              const cudaMemcpy3DParms* parameters) {
-  CUgraphNode_st* const node = executable->node(original);
+  CUgraphNode_st* const node = node_of(executable, original);
   return node == nullptr ? refuse() : cudaGraphMemcpyNodeSetParams(node, parameters);
 }
 cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t executable, cudaGraphNode_t original,
                                                void* to, const void* from, std::size_t bytes,
                                                cudaMemcpyKind kind) {
-  CUgraphNode_st* const node = executable->node(original);
+  CUgraphNode_st* const node = node_of(executable, original);
   return node == nullptr ? refuse() : cudaGraphMemcpyNodeSetParams1D(node, to, from, bytes, kind);
 }
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams* parameters) {
+  if (!CUgraphNode_st::has(node) || parameters == nullptr)
+    return refuse();
   *parameters = node->fill;
   return cudaSuccess;
 }
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* parameters) {
+  if (!CUgraphNode_st::has(node) || parameters == nullptr)
+    return refuse();
   set_fill(*node, *parameters);
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t original,
                                              const cudaMemsetParams* parameters) {
-  CUgraphNode_st* const node = executable->node(original);
+  CUgraphNode_st* const node = node_of(executable, original);
   return node == nullptr ? refuse() : cudaGraphMemsetNodeSetParams(node, parameters);
 }
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, cudaHostNodeParams* parameters) {
+  if (!CUgraphNode_st::has(node) || parameters == nullptr)
+    return refuse();
   *parameters = node->host;
   return cudaSuccess;
 }
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* parameters) {
-  set_host(*node, *parameters);
-  return cudaSuccess;
+  if (!CUgraphNode_st::has(node) || parameters == nullptr)
+    return refuse();
+  return set_host(*node, *parameters) ? cudaSuccess : refuse();
 }
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t original,
                                            const cudaHostNodeParams* parameters) {
-  CUgraphNode_st* const node = executable->node(original);
+  CUgraphNode_st* const node = node_of(executable, original);
   return node == nullptr ? refuse() : cudaGraphHostNodeSetParams(node, parameters);
 }
 cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t executable,
                                                  cudaGraphNode_t original, cudaGraph_t child) {
-  CUgraphNode_st* const node = executable->node(original);
-  if (node == nullptr || child == nullptr)
-    return refuse();
-  set_child(*node, *child);
-  return cudaSuccess;
+  CUgraphNode_st* const node = node_of(executable, original);
+  return node != nullptr && set_child(*node, child) ? cudaSuccess : refuse();
 }
 cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
+  if (!CUgraphNode_st::has(node))
+    return refuse();
   *event = node->event;
   return cudaSuccess;
 }
 cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  set_event(*node, event);
-  return cudaSuccess;
+  if (!CUgraphNode_st::has(node))
+    return refuse();
+  return set_event(*node, event) ? cudaSuccess : refuse();
 }
 cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t* event) {
+  if (!CUgraphNode_st::has(node))
+    return refuse();
   *event = node->event;
   return cudaSuccess;
 }
 cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
-  set_event(*node, event);
-  return cudaSuccess;
+  if (!CUgraphNode_st::has(node))
+    return refuse();
+  return set_event(*node, event) ? cudaSuccess : refuse();
 }
 cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t executable, cudaGraphNode_t original,
                                     unsigned enabled) {
-  CUgraphNode_st* const node = executable->node(original);
+  CUgraphNode_st* const node = node_of(executable, original);
   if (node == nullptr)
     return refuse();
   node->enabled = enabled != 0;
@@ -394,7 +419,7 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t executable, cudaGraphNode_t 
 }
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t executable, cudaGraphNode_t original,
                                     unsigned* enabled) {
-  const CUgraphNode_st* const node = executable->node(original);
+  const CUgraphNode_st* const node = node_of(executable, original);
   if (node == nullptr)
     return refuse();
   *enabled = node->enabled ? 1 : 0;
@@ -410,67 +435,6 @@ cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t /*node*/, cudaLaunch
   return cudaSuccess;
 }
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t /*from*/, cudaGraphNode_t /*to*/) {
-  return cudaSuccess;
-}
-
-cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
-  *type = node->type;
-  return cudaSuccess;
-}
-cudaError_t cudaGraphNodeGetContainingGraph(cudaGraphNode_t node, cudaGraph_t* graph) {
-  *graph = node->graph;
-  return cudaSuccess;
-}
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
-  return fill_list(nodes_of(*graph, false), nodes, count);
-}
-cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
-  return fill_list(nodes_of(*graph, true), nodes, count);
-}
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
-                              cudaGraphEdgeData* /*data*/, std::size_t* count) {
-  std::vector<CUgraphNode_st*> starts;
-  std::vector<CUgraphNode_st*> ends;
-  for (const auto& node : graph->nodes)
-    for (CUgraphNode_st* need : node->needs) {
-      starts.push_back(need);
-      ends.push_back(node.get());
-    }
-  std::size_t same = *count;
-  fill_list(starts, from, &same);
-  return fill_list(ends, to, count);
-}
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* needs,
-                                         cudaGraphEdgeData* /*data*/, std::size_t* count) {
-  return fill_list(node->needs, needs, count);
-}
-cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* dependents,
-                                           cudaGraphEdgeData* /*data*/, std::size_t* count) {
-  std::vector<CUgraphNode_st*> all;
-  for (const auto& other : node->graph->nodes)
-    if (std::find(other->needs.begin(), other->needs.end(), node) != other->needs.end())
-      all.push_back(other.get());
-  return fill_list(all, dependents, count);
-}
-cudaError_t cudaGraphAddDependencies(cudaGraph_t /*graph*/, const cudaGraphNode_t* from,
-                                     const cudaGraphNode_t* to, const cudaGraphEdgeData* /*data*/,
-                                     std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i)
-    to[i]->needs.push_back(from[i]);
-  return cudaSuccess;
-}
-cudaError_t cudaGraphRemoveDependencies(cudaGraph_t /*graph*/, const cudaGraphNode_t* from,
-                                        const cudaGraphNode_t* to,
-                                        const cudaGraphEdgeData* /*data*/, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i)
-    std::erase(to[i]->needs, from[i]);
-  return cudaSuccess;
-}
-cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
-  CUgraph_st& graph = *node->graph;
-  for (const auto& other : graph.nodes)
-    std::erase(other->needs, node);
-  std::erase_if(graph.nodes, [&](const auto& other) { return other.get() == node; });
   return cudaSuccess;
 }
 
