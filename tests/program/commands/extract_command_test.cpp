@@ -1,14 +1,14 @@
 // `kernevo evolve` and then `kernevo extract` through the real program.
-#include "../../support/run_program.h"
-#include "places.h"
+#include "run_program.h"
+#include "test_folder.h"
+#include "toolchain_test.h"
 
 #include <filesystem>
-#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <unistd.h>
 
 namespace kernevo {
 namespace {
@@ -16,24 +16,24 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-class ExtractCommand : public testing::Test {
+class ExtractCommand : public KernelTest {
 protected:
   // One run for all tests: evolving is what takes the time.
   static void SetUpTestSuite() {
-    folder() = fs::temp_directory_path() / fmt::format("kernevo-extract-cli-{}", getpid());
-    fs::create_directories(folder());
-    std::ofstream(task()) << "op_name: softmax\nshapes: [[64, 256]]\ndtype: float32\n"
-                             "target_gpu: A100\n";
+    made() = std::make_unique<TestFolder>();
+    made()->write("task.yaml", "op_name: softmax\nshapes: [[64, 256]]\ndtype: float32\n"
+                               "target_gpu: A100\n");
     const auto run = program(
         {"evolve", task(), "--name", "little", "--rounds", "1", "--first-tuning", "2", "-q"});
     EXPECT_EQ(run.exit_status, 0) << run.output << run.error_output;
   }
-  static void TearDownTestSuite() { fs::remove_all(folder()); }
+  static void TearDownTestSuite() { made().reset(); }
 
-  static fs::path& folder() {
-    static fs::path path;
-    return path;
+  static std::unique_ptr<TestFolder>& made() {
+    static std::unique_ptr<TestFolder> folder;
+    return folder;
   }
+  static const fs::path& folder() { return made()->path(); }
   static std::string task() { return (folder() / "task.yaml").string(); }
   static SubprocessResult program(std::vector<std::string> arguments) {
     return run_program(program_path(), arguments, {{"KERNEVO_RUNS", folder().string()}});

@@ -65,10 +65,7 @@ Evaluation made_up_evaluation(Step step, Step candidate, StepOutcome outcome,
   return e;
 }
 
-SampleRun::SampleRun(const std::string& name, bool baseline)
-    : folder_(std::filesystem::path(testing::TempDir()) /
-              fmt::format("kernevo_report_{}_{}", name, getpid())) {
-  std::filesystem::remove_all(folder_);
+SampleRun::SampleRun(const std::string& name, bool baseline) : folder_(made_.path() / name) {
   auto made = store::create_journal(folder_);
   if (!made)
     throw std::runtime_error(format_error(made.error()));
@@ -93,12 +90,6 @@ SampleRun::SampleRun(const std::string& name, bool baseline)
     append(made_up_evaluation(0, 0, StepOutcome::baseline, 100.0), {profile_text()}, 1.5);
     next_ = 1;
   }
-}
-
-SampleRun::~SampleRun() {
-  journal_.reset();
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
 }
 
 void SampleRun::append(const RunEvent& event, const store::Blobs& blobs,

@@ -1,14 +1,12 @@
 // Whatever a rewrite makes of a right kernel is right: starters of the catalogue and kernels of the
 // examples, rewrites alone and one after the other, checked on the virtual GPU with every
 // sanitizer.
-#include "kernevo/base/worker_process.h"
 #include "kernevo/device/open_device.h"
 #include "kernevo/evaluate/check.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/task/load_task.h"
-#include "kernevo/toolchain/toolchain.h"
-#include "places.h"
-#include "support.h"
+#include "rewriting.h"
+#include "toolchain_test.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -22,14 +20,8 @@ struct Subject {
   std::string source;
 };
 
-class Sound : public testing::TestWithParam<std::string> {
+class Sound : public KernelTestOf<testing::TestWithParam<std::string>> {
 protected:
-  static void SetUpTestSuite() { set_worker_program(program_path()); }
-  void SetUp() override {
-    if (const auto toolchain = find_toolchain(); !toolchain)
-      GTEST_SKIP() << toolchain.error().message;
-  }
-
   // A starter of an operation, or a kernel of the examples: "folder/kernel.cu".
   static Subject subject() {
     const std::string& name = GetParam();

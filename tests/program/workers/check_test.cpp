@@ -1,11 +1,9 @@
 // The ladder from outside: small kernels with one trait each, and the verdict they must get.
 #include "kernevo/evaluate/check.h"
 
-#include "kernevo/base/worker_process.h"
 #include "kernevo/device/open_device.h"
 #include "kernevo/task/load_task.h"
-#include "kernevo/toolchain/toolchain.h"
-#include "places.h"
+#include "toolchain_test.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -16,14 +14,8 @@ namespace {
 constexpr const char* kAddTask =
     "op_name: add\nshapes: [[1000]]\ndtype: float32\ntarget_gpu: A100\n";
 
-class Check : public testing::Test {
+class Check : public KernelTest {
 protected:
-  static void SetUpTestSuite() { set_worker_program(program_path()); }
-  void SetUp() override {
-    if (const auto toolchain = find_toolchain(); !toolchain)
-      GTEST_SKIP() << toolchain.error().message;
-  }
-
   static Result<CheckResult> check(const std::string& task_text, const std::string& source,
                                    CheckOptions options = {}) {
     KERNEVO_TRY(task, parse_task(task_text, "task.yaml"));

@@ -1,6 +1,7 @@
-#include "../../support/run_program.h"
+// `kernevo report` through the real program.
 #include "kernevo/base/files.h"
 #include "places.h"
+#include "run_program.h"
 #include "sample_run.h"
 
 #include <algorithm>

@@ -2,12 +2,11 @@
 #include "kernevo/evolve/orchestrator.h"
 
 #include "kernevo/base/hash.h"
-#include "kernevo/base/worker_process.h"
 #include "kernevo/evolve/replay.h"
 #include "kernevo/store/open_journal.h"
-#include "kernevo/toolchain/toolchain.h"
-#include "places.h"
 #include "scripted_proposer.h"
+#include "test_folder.h"
+#include "toolchain_test.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -15,7 +14,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <mutex>
-#include <unistd.h>
 
 namespace kernevo::evolve {
 namespace {
@@ -51,20 +49,16 @@ Script good_script() {
   return script;
 }
 
-class OrchestratorTest : public testing::Test {
+class OrchestratorTest : public KernelTest {
 protected:
-  static void SetUpTestSuite() { set_worker_program(program_path()); }
   void SetUp() override {
-    if (const auto toolchain = find_toolchain(); !toolchain)
-      GTEST_SKIP() << toolchain.error().message;
-    folder_ = fs::temp_directory_path() /
-              fmt::format("kernevo-evolve-{}-{}", getpid(),
-                          testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(folder_);
-    std::ofstream(folder_ / "reference.cu") << kernel(32, kSlow);
-    const std::string task = (folder_ / "task.yaml").string();
-    std::ofstream(task) << "op_name: add\nshapes: [[16384]]\ndtype: float32\ntarget_gpu: A100\n"
-                           "reference_kernel: reference.cu\n";
+    KernelTest::SetUp();
+    if (IsSkipped())
+      return;
+    folder_.write("reference.cu", kernel(32, kSlow));
+    const std::string task = folder_.write(
+        "task.yaml", "op_name: add\nshapes: [[16384]]\ndtype: float32\ntarget_gpu: A100\n"
+                     "reference_kernel: reference.cu\n");
     auto context = make_run_context(task, DeviceChoice{});
     ASSERT_TRUE(context) << format_error(context.error());
     context_ = std::move(*context);
@@ -72,7 +66,6 @@ protected:
     settings_.first_tuning = 2;
     settings_.roofline = 10;
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   struct Ended {
     Result<RunState> state;
@@ -112,7 +105,7 @@ protected:
   }
 
   Ended run(const std::string& name, const Script& script, unsigned jobs = 2) {
-    auto journal = store::create_journal(folder_ / name);
+    auto journal = store::create_journal(folder_.path() / name);
     EXPECT_TRUE(journal);
     Panel people = panel(script, **journal);
     OrchestratorOptions options;
@@ -142,7 +135,7 @@ protected:
   // Stopped by the user after so many looks, and resumed, until it ends.
   Ended run_in_pieces(const std::string& name, const Script& script, int looks, int& pieces,
                       store::Memo& counter) {
-    auto created = store::create_journal(folder_ / name);
+    auto created = store::create_journal(folder_.path() / name);
     EXPECT_TRUE(created);
     std::unique_ptr<store::Journal> journal = std::move(*created);
     for (pieces = 1; pieces < 200; ++pieces) {
@@ -162,13 +155,14 @@ protected:
         return look(std::move(state), *journal);
       // As another process would see it.
       journal.reset();
-      journal = std::move(*store::open_journal(folder_ / name, store::Journal::Access::write));
+      journal =
+          std::move(*store::open_journal(folder_.path() / name, store::Journal::Access::write));
     }
     ADD_FAILURE() << "does not end";
     return look(fold_journal(*journal), *journal);
   }
 
-  fs::path folder_;
+  const TestFolder folder_;
   RunContext context_;
   RunSettings settings_;
 };
@@ -189,7 +183,7 @@ TEST_F(OrchestratorTest, AFasterKernelIsFoundAndEveryOutcomeTold) {
     EXPECT_EQ(e.objective.has_value(), is_right(e.outcome)) << name_of(e.outcome);
   }
   // And its decisions follow from the journal.
-  auto journal = store::open_journal(folder_ / "a", store::Journal::Access::read);
+  auto journal = store::open_journal(folder_.path() / "a", store::Journal::Access::read);
   ASSERT_TRUE(journal);
   Panel people = panel(good_script(), **journal);
   const auto replayed = replay_run(**journal, people);
@@ -349,7 +343,7 @@ TEST_F(OrchestratorTest, ALaunchTheGpuCannotMakeIsTheCandidatesLoss) {
 TEST_F(OrchestratorTest, AFinishedRunIsNotResumed) {
   const Script script = good_script();
   const Ended ended = run("a", script);
-  auto journal = *store::open_journal(folder_ / "a", store::Journal::Access::write);
+  auto journal = *store::open_journal(folder_.path() / "a", store::Journal::Access::write);
   const std::int64_t before = journal->events();
   Panel people = panel(script, *journal);
   const auto again = resume_run(context_, *journal, people, {});
@@ -360,7 +354,7 @@ TEST_F(OrchestratorTest, AFinishedRunIsNotResumed) {
 
 TEST_F(OrchestratorTest, ASnapshotThatCannotBeReadIsDoneWithout) {
   const Ended ended = run("a", good_script());
-  auto journal = *store::open_journal(folder_ / "a", store::Journal::Access::write);
+  auto journal = *store::open_journal(folder_.path() / "a", store::Journal::Access::write);
   ASSERT_TRUE(journal->put_snapshot({journal->events(), "{\"from\": \"another version\"}"}));
   const auto state = fold_journal(*journal);
   ASSERT_TRUE(state) << format_error(state.error());

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernevo/run/plan.h"
+#include "test_folder.h"
 
-#include <filesystem>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -11,16 +11,14 @@ namespace kernevo::run {
 
 class RunFixture : public testing::Test {
 protected:
-  static void SetUpTestSuite();
   void SetUp() override;
-  void TearDown() override;
 
   // A task of one's own keys beside the operation's.
   std::string task(const std::string& more = "") const;
   RunPlan plan(const std::string& more = "") const;
   bool anything_left() const; // of a run
 
-  std::filesystem::path folder_;
+  const TestFolder folder_;
 };
 
 // Adds with `extra` before the store.

@@ -1,7 +1,7 @@
 #include "kernevo/run/open_run.h"
 
-#include "kernevo/toolchain/toolchain.h"
 #include "run_fixture.h"
+#include "toolchain_test.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -18,6 +18,7 @@ bool never() {
 
 class RunTest : public RunFixture {
 protected:
+  static void SetUpTestSuite() { set_worker_program(program_path()); }
   static Result<std::unique_ptr<OpenRun>> begun(const RunPlan& plan) {
     KERNEVO_TRY(settled, settle(plan));
     return OpenRun::begin(std::move(settled), never);
@@ -36,12 +37,13 @@ TEST_F(RunTest, LeavesNothingBehindWhenItNeverWentOn) {
 }
 
 TEST_F(RunTest, LeavesAUsersFolderAsItWas) {
-  fs::create_directories(folder_ / "deep/run");
-  std::ofstream(folder_ / "deep/run/notes.txt") << "mine";
+  fs::create_directories(folder_.path() / "deep/run");
+  std::ofstream(folder_.path() / "deep/run/notes.txt") << "mine";
   ASSERT_TRUE(begun(plan()));
-  EXPECT_TRUE(fs::exists(folder_ / "deep/run/notes.txt"));
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "deep/run"), fs::directory_iterator()),
-            1);
+  EXPECT_TRUE(fs::exists(folder_.path() / "deep/run/notes.txt"));
+  EXPECT_EQ(
+      std::distance(fs::directory_iterator(folder_.path() / "deep/run"), fs::directory_iterator()),
+      1);
 }
 
 TEST_F(RunTest, AModelThatDoesNotAnswerIsFoundOutFirst) {
@@ -59,19 +61,19 @@ TEST_F(RunTest, AModelThatDoesNotAnswerIsFoundOutFirst) {
 }
 
 TEST_F(RunTest, TakesItsNameFromTheFolderOfATaskYaml) {
-  setenv("KERNEVO_RUNS", (folder_ / "deep").c_str(), 1);
+  setenv("KERNEVO_RUNS", folder_.path("deep").c_str(), 1);
   RunPlan unnamed = plan();
   unnamed.folder.clear();
   const auto run = begun(unnamed);
   unsetenv("KERNEVO_RUNS");
   ASSERT_TRUE(run) << format_error(run.error());
   EXPECT_EQ((*run)->started().run, "vectors");
-  EXPECT_EQ((*run)->folder(), folder_ / "deep/vectors");
+  EXPECT_EQ((*run)->folder(), folder_.path() / "deep/vectors");
 }
 
 TEST_F(RunTest, GoesOnAfterAStopAndOnlyWithItsOwnTask) {
-  if (const auto toolchain = find_toolchain(); !toolchain)
-    GTEST_SKIP() << toolchain.error().message;
+  if (!needed_toolchain())
+    return;
   RunPlan one = plan();
   one.settings.budget.rounds = 1;
   {
@@ -96,9 +98,9 @@ TEST_F(RunTest, GoesOnAfterAStopAndOnlyWithItsOwnTask) {
 }
 
 TEST_F(RunTest, AWrongReferenceIsNoRun) {
-  if (const auto toolchain = find_toolchain(); !toolchain)
-    GTEST_SKIP() << toolchain.error().message;
-  std::ofstream(folder_ / "vectors/reference.cu") << adding_kernel("more = 1;");
+  if (!needed_toolchain())
+    return;
+  std::ofstream(folder_.path() / "vectors/reference.cu") << adding_kernel("more = 1;");
   {
     const auto run = begun(plan());
     ASSERT_TRUE(run) << format_error(run.error());

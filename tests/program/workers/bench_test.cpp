@@ -1,11 +1,9 @@
 // Modelled times from a task and a kernel: what must hold whatever the model's constants are.
 #include "kernevo/evaluate/bench.h"
 
-#include "kernevo/base/worker_process.h"
 #include "kernevo/device/open_device.h"
 #include "kernevo/task/load_task.h"
-#include "kernevo/toolchain/toolchain.h"
-#include "places.h"
+#include "toolchain_test.h"
 
 #include <gtest/gtest.h>
 
@@ -22,13 +20,8 @@ std::string add_kernel(const std::string& body, const std::string& directives = 
          body + "\n}\n";
 }
 
-class BenchKernel : public testing::Test {
+class BenchKernel : public KernelTest {
 protected:
-  static void SetUpTestSuite() { set_worker_program(program_path()); }
-  void SetUp() override {
-    if (const auto toolchain = find_toolchain(); !toolchain)
-      GTEST_SKIP() << toolchain.error().message;
-  }
   static Result<BenchResult> bench(const std::string& task_text, const std::string& source,
                                    const BenchOptions& options = {}, const std::string& gpu = "") {
     KERNEVO_TRY(task, parse_task(task_text, "task.yaml"));

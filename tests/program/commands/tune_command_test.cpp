@@ -1,6 +1,7 @@
 // `kernevo tune` through the real program.
-#include "../../support/run_program.h"
-#include "places.h"
+#include "run_program.h"
+#include "test_folder.h"
+#include "toolchain_test.h"
 
 #include <algorithm>
 #include <csignal>
@@ -34,23 +35,18 @@ constexpr const char* kKernel =
     "  if (at < N && !WRONG) C[at] = A[at] + B[at];\n"
     "}\n";
 
-class TuneCommand : public testing::Test {
+class TuneCommand : public KernelTest {
 protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() /
-              fmt::format("kernevo-tune-cli-{}-{}", getpid(),
-                          testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(folder_);
+    KernelTest::SetUp();
     task_ = write("task.yaml", kTask);
     kernel_ = write("add.cu", kKernel);
     log_ = path("log.jsonl");
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_.path(name); }
   std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-    return path(name);
+    return folder_.write(name, text);
   }
   static std::string read(const std::string& file) {
     std::ostringstream text;
@@ -86,7 +82,7 @@ protected:
           << "no '" << word << "' in: " << run.error_output;
   }
 
-  fs::path folder_;
+  const TestFolder folder_;
   std::string task_;
   std::string kernel_;
   std::string log_;

@@ -5,10 +5,8 @@
 #include "kernevo/evaluate/check.h"
 #include "kernevo/evaluate/explain_bench.h"
 
-#include "kernevo/base/worker_process.h"
 #include "kernevo/task/load_task.h"
-#include "kernevo/toolchain/toolchain.h"
-#include "places.h"
+#include "toolchain_test.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -27,12 +25,12 @@ struct Profiled {
   std::set<std::string> directions; // of the pair's own tag
 };
 
-class BottleneckPair : public testing::TestWithParam<int> {
+class BottleneckPair : public KernelTestOf<testing::TestWithParam<int>> {
 protected:
-  static void SetUpTestSuite() { set_worker_program(program_path()); }
   void SetUp() override {
-    if (const auto toolchain = find_toolchain(); !toolchain)
-      GTEST_SKIP() << toolchain.error().message;
+    KernelTestOf::SetUp();
+    if (IsSkipped())
+      return;
     tag_ = static_cast<BottleneckTag>(GetParam());
     folder_ = std::filesystem::path(source_folder()) / "examples" / "bottlenecks" /
               std::string(name_of(tag_));

@@ -1,12 +1,12 @@
 // `kernevo run` through the real program.
-#include "../../support/run_program.h"
 #include "places.h"
+#include "run_program.h"
+#include "test_folder.h"
 
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace kernevo {
 namespace {
@@ -39,18 +39,13 @@ constexpr const char* kScale = R"(.version 7.0
 class RunCommand : public testing::Test {
 protected:
   void SetUp() override {
-    folder_ =
-        fs::temp_directory_path() / ("kernevo-run-" + std::to_string(getpid()) + "-" +
-                                     testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(folder_);
-    std::ofstream(folder_ / "scale.ptx") << kScale;
+    folder_.write("scale.ptx", kScale);
     const std::array<float, 4> values = {1, 2, 3, 4};
-    std::ofstream(folder_ / "in.bin", std::ios::binary)
+    std::ofstream(path("in.bin"), std::ios::binary)
         .write(reinterpret_cast<const char*>(values.data()), sizeof values); // NOLINT
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_.path(name); }
   SubprocessResult run(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {"run", path("scale.ptx")});
     return run_program(program_path(), arguments, {});
@@ -59,7 +54,7 @@ protected:
     return run({"--block", threads, "--arg", "in:f32:" + path("in.bin"), "--arg", out, "--arg",
                 "f32:2.5"});
   }
-  fs::path folder_;
+  const TestFolder folder_;
 };
 
 TEST_F(RunCommand, SavesWhatTheKernelWrote) {
@@ -98,7 +93,7 @@ TEST_F(RunCommand, RefusesWhatDoesNotFit) {
   EXPECT_EQ(run({"--gpu", "B52", "--load-only"}).exit_status, 2);               // unknown GPU
   EXPECT_EQ(run({"--arg", "in:f32:" + path("missing")}).exit_status, 2);        // no such file
   EXPECT_EQ(run({"-a", "i32:1", "-a", "i32:1", "-a", "f32:1"}).exit_status, 2); // wrong sizes
-  std::ofstream(folder_ / "scale.ptx") << "not ptx";
+  folder_.write("scale.ptx", "not ptx");
   EXPECT_EQ(run({"--load-only"}).exit_status, 2);
 }
 

@@ -1,18 +1,14 @@
 // `kernevo compare` as a person or a script meets it.
-#include "../../support/run_program.h"
-#include "places.h"
+#include "run_program.h"
+#include "test_folder.h"
+#include "toolchain_test.h"
 
-#include <filesystem>
-#include <fmt/format.h>
-#include <fstream>
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace kernevo {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string add_kernel(const std::string& sum) {
   return "// @tune STEP 1 2\n"
@@ -23,22 +19,15 @@ std::string add_kernel(const std::string& sum) {
          sum + ";\n}\n";
 }
 
-class CompareCommand : public testing::Test {
+class CompareCommand : public KernelTest {
 protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() /
-              fmt::format("kernevo-compare-{}-{}", getpid(),
-                          testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(folder_);
+    KernelTest::SetUp();
     task_ = write("t.yaml", "op_name: add\nshapes: [[4096]]\ndtype: float32\ntarget_gpu: A100\n");
-    if (run_program(program_path(), {"doctor", "--json"}).exit_status != 0)
-      GTEST_SKIP() << "the toolchain is not complete here";
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-    return (folder_ / name).string();
+    return folder_.write(name, text);
   }
   SubprocessResult compare(const std::string& a, const std::string& b,
                            std::vector<std::string> more = {}) const {
@@ -47,7 +36,7 @@ protected:
     return run_program(program_path(), arguments);
   }
 
-  fs::path folder_;
+  const TestFolder folder_;
   std::string task_;
 };
 
@@ -104,7 +93,7 @@ TEST_F(CompareCommand, SaysWhichKernelIsWrong) {
 TEST_F(CompareCommand, RefusesBadInputInOneLine) {
   const std::string a = write("a.cu", add_kernel("A[i] + B[i]"));
   const std::vector<std::pair<SubprocessResult, std::string>> runs = {
-      {compare(a, (folder_ / "none.cu").string()), "none.cu"},
+      {compare(a, folder_.path("none.cu")), "none.cu"},
       {compare(a, a, {"--gpu", "A1000"}), "A1000"},
       {compare(a, a, {"--param-b", "STEPS=2"}), "STEPS"},
       {compare(a, a, {"--param-a", "STEP"}), "STEP"},

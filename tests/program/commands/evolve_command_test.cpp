@@ -1,8 +1,8 @@
 // `kernevo evolve` through the real program: what it says and how it ends.
-#include "../support/run_program.h"
-#include "../support/test_folder.h"
 #include "kernevo/base/files.h"
 #include "places.h"
+#include "run_program.h"
+#include "test_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

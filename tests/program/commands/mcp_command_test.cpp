@@ -1,6 +1,6 @@
 // The real program as a server, on pipes.
-#include "../../support/run_program.h"
 #include "places.h"
+#include "run_program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernevo/store/journal.h"
+#include "test_folder.h"
 
 #include <filesystem>
 #include <memory>
@@ -13,9 +14,6 @@ class SampleRun {
 public:
   // A new run in a folder of its own, with its baseline unless not wanted.
   explicit SampleRun(const std::string& name, bool baseline = true);
-  ~SampleRun();
-  SampleRun(const SampleRun&) = delete;
-  SampleRun& operator=(const SampleRun&) = delete;
 
   store::Journal& journal() { return *journal_; }
   const std::filesystem::path& folder() const { return folder_; }
@@ -33,6 +31,7 @@ public:
   void stop();
 
 private:
+  const TestFolder made_;
   std::filesystem::path folder_;
   std::unique_ptr<store::Journal> journal_;
   Step next_ = 0;

@@ -1,18 +1,14 @@
 // Real kernels on the virtual GPU.
 #include "kernevo/tune/kernel_objective.h"
 
-#include "kernevo/base/worker_process.h"
 #include "kernevo/device/open_device.h"
 #include "kernevo/task/load_task.h"
-#include "kernevo/toolchain/toolchain.h"
 #include "kernevo/tune/tuning_subject.h"
-#include "places.h"
+#include "test_folder.h"
+#include "toolchain_test.h"
 
-#include <filesystem>
-#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 namespace kernevo::tune {
 namespace {
@@ -38,33 +34,27 @@ constexpr const char* kKernel =
     "  if (SAME > 0 && at < N) C[at] = A[at] + B[at] + (BAD == 1 ? 1.0f : 0.0f);\n"
     "}\n";
 
-class KernelObjectiveTest : public testing::Test {
+class KernelObjectiveTest : public KernelTest {
 protected:
-  static void SetUpTestSuite() { set_worker_program(program_path()); }
   void SetUp() override {
-    if (const auto toolchain = find_toolchain(); !toolchain)
-      GTEST_SKIP() << toolchain.error().message;
-    folder_ = std::filesystem::temp_directory_path() /
-              ("kernevo-tune-" + std::to_string(getpid()) + "-" +
-               testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-    const std::string task = (folder_ / "task.yaml").string();
-    std::ofstream(task)
-        << "op_name: add\nshapes: [[65536], [131072]]\ndtype: float32\ntarget_gpu: A100\n";
-    auto loaded = load_task(task);
+    KernelTest::SetUp();
+    if (IsSkipped())
+      return;
+    auto loaded = load_task(folder_.write(
+        "task.yaml",
+        "op_name: add\nshapes: [[65536], [131072]]\ndtype: float32\ntarget_gpu: A100\n"));
     ASSERT_TRUE(loaded) << format_error(loaded.error());
     task_ = std::move(loaded->task);
     kernel_ = *parse_kernel_file(kKernel, "add.cu");
     device_ = *open_device(DeviceChoice{}, task_.target_gpu);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   static ParameterValues values(std::int64_t step, std::int64_t same, std::int64_t bad,
                                 std::int64_t threads = 128) {
     return {{"THREADS", threads}, {"STEP", step}, {"SAME", same}, {"BAD", bad}};
   }
 
-  std::filesystem::path folder_;
+  const TestFolder folder_;
   Task task_;
   KernelFile kernel_;
   std::shared_ptr<Device> device_;

@@ -1,8 +1,8 @@
 // kernevo profile through the real program.
-#include "../../support/run_program.h"
+#include "run_program.h"
 
 #include "kernevo/model/bottleneck.h"
-#include "places.h"
+#include "toolchain_test.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -17,15 +17,11 @@ SubprocessResult profile(std::vector<std::string> arguments) {
   return run_program(program_path(), arguments);
 }
 
-bool no_toolkit(const SubprocessResult& run) {
-  return run.exit_status == 3;
-}
+class Profile : public KernelTest {};
 
-TEST(Profile, tells_a_person_what_and_where) {
+TEST_F(Profile, tells_a_person_what_and_where) {
   const auto run = profile({kExamples + "bottlenecks/uncoalesced/task.yaml",
                             kExamples + "bottlenecks/uncoalesced/before.cu"});
-  if (no_toolkit(run))
-    GTEST_SKIP() << run.error_output;
   ASSERT_EQ(run.exit_status, 0) << run.error_output;
   for (const char* words :
        {"modelled", "roofline", "bounds", "counters", "source lines", "findings", "uncoalesced",
@@ -35,11 +31,9 @@ TEST(Profile, tells_a_person_what_and_where) {
     EXPECT_NE(run.output.find(words), std::string::npos) << words << " is not in\n" << run.output;
 }
 
-TEST(Profile, gives_programs_everything) {
+TEST_F(Profile, gives_programs_everything) {
   const auto run = profile({kExamples + "matmul/task.yaml", kExamples + "matmul/tiled.cu", "--json",
                             "-p", "TILE=16", "--gpu", "T4"});
-  if (no_toolkit(run))
-    GTEST_SKIP() << run.error_output;
   ASSERT_EQ(run.exit_status, 0) << run.error_output;
   const auto json = nlohmann::json::parse(run.output);
   EXPECT_EQ(json.at("device"), "virtual:T4");
@@ -55,19 +49,16 @@ TEST(Profile, gives_programs_everything) {
   EXPECT_EQ(record->trace.size(), static_cast<std::size_t>(kBottleneckTags));
 }
 
-TEST(Profile, says_the_same_every_time) {
+TEST_F(Profile, says_the_same_every_time) {
   const std::vector<std::string> arguments = {kExamples + "softmax/task.yaml",
                                               kExamples + "softmax/online.cu", "--json"};
   const auto first = profile(arguments);
-  if (no_toolkit(first))
-    GTEST_SKIP() << first.error_output;
+  ASSERT_EQ(first.exit_status, 0) << first.error_output;
   EXPECT_EQ(first.output, profile(arguments).output);
 }
 
-TEST(Profile, explains_no_wrong_kernel) {
+TEST_F(Profile, explains_no_wrong_kernel) {
   const auto run = profile({kExamples + "matmul/task.yaml", kExamples + "matmul/tiled_race.cu"});
-  if (no_toolkit(run))
-    GTEST_SKIP() << run.error_output;
   EXPECT_EQ(run.exit_status, 1) << run.error_output;
   EXPECT_NE(run.output.find("race"), std::string::npos) << run.output;
 }

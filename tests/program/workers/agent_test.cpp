@@ -1,7 +1,7 @@
 #include "kernevo/run/agent.h"
 
-#include "kernevo/toolchain/toolchain.h"
 #include "run_fixture.h"
+#include "toolchain_test.h"
 
 #include <gmock/gmock.h>
 
@@ -15,16 +15,15 @@ bool never() {
   return false;
 }
 
-class AgentTest : public RunFixture {
+class AgentTest : public KernelTestOf<RunFixture> {
 protected:
   void SetUp() override {
-    if (const auto toolchain = find_toolchain(); !toolchain)
-      GTEST_SKIP() << toolchain.error().message;
+    KernelTestOf::SetUp();
     RunFixture::SetUp();
   }
 
   std::unique_ptr<OpenRun> opened() const {
-    auto stored = open_stored_run((folder_ / "deep/run").string(), store::Journal::Access::write);
+    auto stored = open_stored_run(folder_.path("deep/run"), store::Journal::Access::write);
     EXPECT_TRUE(stored) << format_error(stored.error());
     const LlmSettings llm = stored->state.started.settings.llm;
     auto run = OpenRun::resume(std::move(*stored), llm, never);
