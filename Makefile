@@ -34,7 +34,7 @@ demo: program
 
 test: build
 	@scripts/check_format.sh
-	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error --parallel $(JOBS)
+	@KERNEVO_TESTS_COMPLETE=1 ctest --test-dir $(BUILD) --output-on-failure --no-tests=error --parallel $(JOBS)
 
 bench: program
 	@bench/run.sh $(BUILD)/kernevo
@@ -64,11 +64,11 @@ fuzz:
 	@scripts/build.sh build-fuzz $(JOBS) fuzz
 	@tests/fuzz/run.sh build-fuzz $(FUZZ_SECONDS)
 
-# Unit and correctness tests under address, undefined-behaviour and thread sanitizers.
+# Tests of the parts and of kernels under address, undefined-behaviour and thread sanitizers.
 sanitize: setup
 	@for preset in asan tsan; do \
 	  cmake --preset $$preset --log-level=WARNING >/dev/null && scripts/build.sh build-$$preset $(JOBS) && \
-	  ctest --test-dir build-$$preset --output-on-failure --no-tests=error --parallel $(JOBS) -L '^(unit|correctness)$$' || exit 1; \
+	  ctest --test-dir build-$$preset --output-on-failure --no-tests=error --parallel $(JOBS) -L '^(unit|toolchain|structure|ptx|program|correctness)$$' || exit 1; \
 	done
 
 # The interpreter against compiled code on random programs; prints the seeds.

@@ -9,16 +9,23 @@ function(kernevo_library folder)
   kernevo_reuse_precompiled(kernevo_${folder} kernevo_headers)
 endfunction()
 
-# kernevo_test(<name> LABEL <label> SOURCES ... LINK ... [SERIAL])
-# Registers every TEST of the program with CTest under the label.
+# kernevo_test(<name> LABEL <label> [TOOLCHAIN <filter>] SOURCES ... LINK ... [SERIAL])
+# Registers every TEST of the program with CTest under the label; those that match the filter need the CUDA toolchain and
+# have the label toolchain instead.
 include(GoogleTest)
 function(kernevo_test name)
-  cmake_parse_arguments(ARG "SERIAL" "LABEL" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL" "LABEL;TOOLCHAIN" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} kernevo_test_places)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} kernevo_test_support)
   kernevo_reuse_precompiled(${name} kernevo_test_headers)
   if(ARG_SERIAL)
     set(serial RUN_SERIAL TRUE)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 ${serial})
+  if(ARG_TOOLCHAIN)
+    target_link_libraries(${name} PRIVATE kernevo_test_toolchain)
+    set(others TEST_FILTER "-${ARG_TOOLCHAIN}")
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_FILTER ${ARG_TOOLCHAIN}
+      PROPERTIES LABELS toolchain TIMEOUT 300 ${serial})
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST ${others} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300 ${serial})
 endfunction()

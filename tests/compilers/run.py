@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The largest file of every target, and every fuzz target, read by compilers other than the build's.
+"""One file of every target, and every fuzz target, read by each compiler that must be able to build.
 
-  tests/compilers/run.py BUILD_FOLDER [COMPILER...]     default: clang++-19 and g++-14 where present
+  tests/compilers/run.py BUILD_FOLDER [COMPILER...]
 
-Without precompiled headers, so that an include that is missing shows.
+Without precompiled headers, so that an include that is missing shows. g++ and clang++-19 are needed to build at all and
+must be here; a newer g++ is asked where there is one.
 """
 import concurrent.futures
 import json
@@ -16,6 +17,8 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+REQUIRED = ("clang++-19", "g++")
+OPTIONAL = ("g++-14",)
 
 
 def flags_of(command):
@@ -34,7 +37,7 @@ def flags_of(command):
 
 
 def jobs_of(build):
-    """(file, flags) of the largest file of each target."""
+    """(file, flags): the largest file of each target, and the fuzz targets, which this build does not have."""
     largest = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         target = re.search(r" -o \S*CMakeFiles/([^/]+)\.dir/", entry["command"])
@@ -44,10 +47,10 @@ def jobs_of(build):
         size = file.stat().st_size
         if size > largest.get(target[1], (0,))[0]:
             largest[target[1]] = (size, str(file), flags_of(entry["command"]))
-    jobs = list({file: flags for _, file, flags in largest.values()}.items())
+    jobs = {file: flags for _, file, flags in largest.values()}
     library = largest["kernevo_ptx"][2]
-    jobs += [(str(file), library) for file in sorted((SOURCE / "tests/fuzz").glob("fuzz_*.cpp"))]
-    return jobs
+    jobs.update({str(file): library for file in sorted((SOURCE / "tests/fuzz").glob("fuzz_*.cpp"))})
+    return list(jobs.items())
 
 
 def read(compiler, file, flags):
@@ -60,12 +63,15 @@ def read(compiler, file, flags):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    compilers = sys.argv[2:] or [c for c in ("clang++-19", "g++-14") if shutil.which(c)]
-    if not compilers:
-        print("SKIP: neither clang++-19 nor g++-14 is here")
-        return 0
+    wanted = sys.argv[2:] or [*REQUIRED, *OPTIONAL]
+    compilers = [compiler for compiler in wanted if shutil.which(compiler)]
+    absent = [compiler for compiler in wanted if compiler not in compilers]
+    for compiler in absent:
+        print(f"{compiler} is not here: " + ("skipped" if compiler in OPTIONAL else "FAILED, the set-up installs it"))
+    if any(compiler not in OPTIONAL for compiler in absent):
+        return 1
     jobs = jobs_of(build)
-    if len(jobs) < 20:
+    if len(jobs) < 60:
         print(f"only {len(jobs)} files found in {build}/compile_commands.json")
         return 1
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

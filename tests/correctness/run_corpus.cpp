@@ -1,8 +1,8 @@
 // Runs `kernevo check` on every kernel beside this file. good/ must be found correct; bad/ must be
 // given the fault its `// expect:` line names. Kernels name their task in `// task:`.
-#include "../support/run_program.h"
 #include "kernevo/base/files.h"
 #include "places.h"
+#include "run_program.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -87,6 +87,11 @@ TEST_P(Bad, IsGivenItsFault) {
   EXPECT_NE(std::find(GetParam().faults.begin(), GetParam().faults.end(), fault),
             GetParam().faults.end())
       << fault << ": " << answer.verdict.at("summary");
+}
+
+TEST(Corpus, HasAHundredRightKernelsAndTwoHundredWrongOnes) {
+  EXPECT_GE(corpus("good").size(), 100U);
+  EXPECT_GE(corpus("bad").size(), 200U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Corpus, Good, testing::ValuesIn(corpus("good")), test_name);

@@ -1,6 +1,5 @@
 // The kernels of the correctness corpus on both tiers: every buffer and every counter the same.
 // Several kernels to a test, for starting a process costs as much as comparing a few.
-#include "../support/run_program.h"
 #include "kernevo/base/files.h"
 #include "kernevo/base/worker_process.h"
 #include "kernevo/device/open_device.h"
@@ -14,6 +13,7 @@
 #include "outcome.h"
 #include "places.h"
 #include "quick_compiler.h"
+#include "run_program.h"
 
 #include <algorithm>
 #include <cstring>

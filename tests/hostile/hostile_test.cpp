@@ -1,7 +1,7 @@
-#include "../support/run_program.h"
-#include "../support/test_folder.h"
 #include "kernevo/base/files.h"
 #include "places.h"
+#include "run_program.h"
+#include "test_folder.h"
 
 #include <algorithm>
 #include <filesystem>

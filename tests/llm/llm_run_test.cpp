@@ -3,6 +3,7 @@
 #include "places.h"
 #include "run_program.h"
 #include "scripted_model.h"
+#include "test_folder.h"
 
 #include <atomic>
 #include <filesystem>
@@ -54,17 +55,13 @@ std::string contents_of(const fs::path& folder) {
 class LlmRun : public testing::Test {
 protected:
   void SetUp() override {
-    folder_ = fs::temp_directory_path() /
-              fmt::format("kernevo-llm-{}-{}", getpid(),
-                          testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(folder_);
-    std::ofstream(folder_ / "reference.cu") << kernel(
-        32, 128, "for (int k = 1; k < 30; ++k) if (A[(at + k * 5000) % N] > 1e30f) return;");
-    task_ = (folder_ / "task.yaml").string();
-    std::ofstream(task_) << "op_name: add\nshapes: [[16384]]\ndtype: float32\ntarget_gpu: A100\n"
-                            "check_shapes: [[7919]]\nreference_kernel: reference.cu\n";
+    made_.write("reference.cu", kernel(32, 128,
+                                       "for (int k = 1; k < 30; ++k) "
+                                       "if (A[(at + k * 5000) % N] > 1e30f) return;"));
+    task_ = made_.write("task.yaml",
+                        "op_name: add\nshapes: [[16384]]\ndtype: float32\ntarget_gpu: A100\n"
+                        "check_shapes: [[7919]]\nreference_kernel: reference.cu\n");
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   SubprocessResult kernevo(const std::vector<std::string>& arguments,
                            const std::function<bool()>& kill_it = {}) const {
@@ -111,7 +108,8 @@ protected:
     return count;
   }
 
-  fs::path folder_;
+  const TestFolder made_;
+  const fs::path folder_ = made_.path();
   std::string task_;
 };
 

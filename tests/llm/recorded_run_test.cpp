@@ -2,6 +2,7 @@
 // and what they would have cost.
 #include "places.h"
 #include "run_program.h"
+#include "test_folder.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -20,14 +21,6 @@ constexpr int kTokens = 40'000;
 
 class RecordedRun : public testing::Test {
 protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() /
-              fmt::format("kernevo-recorded-{}-{}", getpid(),
-                          testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // The last line: the run's summary.
   Json evolve(const std::string& task, std::vector<std::string> more) const {
     std::vector<std::string> arguments = {
@@ -37,7 +30,7 @@ protected:
         "80"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const SubprocessResult result =
-        run_program(program_path(), arguments, {{"KERNEVO_RUNS", folder_.string()}}, 280);
+        run_program(program_path(), arguments, {{"KERNEVO_RUNS", folder_.path().string()}}, 280);
     EXPECT_EQ(result.exit_status, 0) << result.output << result.error_output;
     const std::size_t end = result.output.find_last_not_of('\n');
     const std::size_t begin = result.output.rfind('\n', end);
@@ -63,7 +56,7 @@ protected:
     return faults;
   }
 
-  fs::path folder_;
+  const TestFolder folder_;
 };
 
 TEST_F(RecordedRun, SoftmaxComesWithinTenPercentOfThePlaybook) {

@@ -1,9 +1,8 @@
 // The reader of the .ptx test files must refuse what it does not understand: a directive that is
 // silently skipped would be a test that checks nothing.
 #include "ptx_case.h"
+#include "test_folder.h"
 
-#include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -11,12 +10,8 @@ namespace kernevo::test {
 namespace {
 
 Result<PtxFile> read(const std::string& text) {
-  const std::string path = testing::TempDir() + "ptx_case_" +
-                           testing::UnitTest::GetInstance()->current_test_info()->name() + ".ptx";
-  std::ofstream(path) << text;
-  auto file = read_ptx_file(path);
-  std::filesystem::remove(path);
-  return file;
+  const TestFolder folder;
+  return read_ptx_file(folder.write("case.ptx", text));
 }
 
 std::string error_of(const std::string& text) {

@@ -8,6 +8,7 @@
 #include "kernevo/vgpu/tier/plugin.h"
 #include "places.h"
 #include "ptx_case.h"
+#include "test_needs.h"
 
 #include <algorithm>
 #include <cstring>
@@ -226,10 +227,12 @@ TEST_P(Ptx, Runs) {
 }
 
 TEST_P(Ptx, RunsTheSameCompiled) {
-  if (!program_)
+  if (!program_) {
+    ASSERT_TRUE(file_->cases.front().load_error) << format_error(program_.error());
     GTEST_SKIP() << "the module is meant to be refused";
+  }
   if (!vgpu::find_plugin())
-    GTEST_SKIP() << "built without the compiler";
+    return skip_for_want_of("the compiler, without which this was built");
   for (const Case& test : file_->cases) {
     if (test.load_error || test.sanitize)
       continue;

@@ -1,11 +1,10 @@
 // kill -9 at random moments, --resume until the run ends: the journal must be the one of a run that
 // was never killed, but for times and resumptions.
-#include "../support/run_program.h"
 #include "kernevo/base/random.h"
 #include "kernevo/evolve/orchestrator.h"
 #include "kernevo/store/open_journal.h"
-#include "kernevo/toolchain/toolchain.h"
-#include "places.h"
+#include "test_folder.h"
+#include "toolchain_test.h"
 
 #include <chrono>
 #include <csignal>
@@ -35,28 +34,24 @@ struct Seen {
   std::vector<std::string> memo; // what was found out, by key
 };
 
-class KillTest : public testing::Test {
+class KillTest : public KernelTest {
 protected:
   void SetUp() override {
-    if (const auto toolchain = find_toolchain(); !toolchain)
-      GTEST_SKIP() << toolchain.error().message;
-    folder_ = fs::temp_directory_path() / fmt::format("kernevo-kill-{}", getpid());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    std::ofstream(folder_ / "task.yaml") << kTask;
+    KernelTest::SetUp();
+    folder_.write("task.yaml", kTask);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   // Starts the program, or resumes the run if there is one. A moment in seconds, or to the end.
   // True when it ended by itself.
   bool go(const std::string& run, std::optional<double> moment) const {
-    const fs::path out = folder_ / run;
+    const fs::path out = folder_.path() / run;
     std::vector<std::string> arguments = {program_path(), "evolve", "-q", "--out", out.string()};
     if (has_begun(out))
       arguments.insert(arguments.end(), {"--resume", "--jobs", "2"});
     else
-      arguments.insert(arguments.end(), {(folder_ / "task.yaml").string(), "--evaluations", "12",
-                                         "--first-tuning", "2", "--seed", "5", "--jobs", "2"});
+      arguments.insert(arguments.end(),
+                       {(folder_.path() / "task.yaml").string(), "--evaluations", "12",
+                        "--first-tuning", "2", "--seed", "5", "--jobs", "2"});
     const pid_t child = fork();
     if (child == 0) {
       std::vector<char*> argv;
@@ -98,7 +93,7 @@ protected:
 
   Seen look(const std::string& run) const {
     Seen seen;
-    auto journal = *store::open_journal(folder_ / run, store::Journal::Access::read);
+    auto journal = *store::open_journal(folder_.path() / run, store::Journal::Access::read);
     evolve::RunState all;
     EXPECT_TRUE(journal->read(1, [&](const store::StoredEvent& stored) {
       all.apply(stored.event);
@@ -117,7 +112,7 @@ protected:
     return seen;
   }
 
-  fs::path folder_;
+  const TestFolder folder_;
 };
 
 // A run's name and where it lies are its own.

@@ -1,4 +1,5 @@
 #include "kernevo/base/subprocess.h"
+#include "test_folder.h"
 
 #include <array>
 #include <csignal>
@@ -135,12 +136,12 @@ TEST(Subprocess, caps_the_output) {
 
 TEST(Subprocess, limits_the_size_of_files) {
   SubprocessRequest request = shell("head -c 100000 /dev/zero > kernevo_subprocess_test_file");
-  request.folder = testing::TempDir();
+  const TestFolder folder;
+  request.folder = folder.path();
   request.file_limit_bytes = 4096;
   const auto result = run_subprocess(request);
   ASSERT_TRUE(result);
   EXPECT_FALSE(result->succeeded());
-  std::filesystem::remove(request.folder / "kernevo_subprocess_test_file");
 }
 
 TEST(Subprocess, a_missing_program_is_an_error_that_names_it) {

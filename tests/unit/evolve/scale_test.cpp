@@ -1,7 +1,7 @@
 // A journal of twenty thousand events; build/bench_evolve does a million.
-#include "../../support/synthetic_run.h"
 #include "kernevo/evolve/orchestrator.h"
 #include "kernevo/store/open_journal.h"
+#include "synthetic_run.h"
 
 #include <ctime>
 #include <filesystem>

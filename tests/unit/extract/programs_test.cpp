@@ -3,9 +3,10 @@
 #include "kernevo/base/subprocess.h"
 #include "kernevo/extract/forms.h"
 #include "kernevo/task/catalogue.h"
-#include "kernevo/toolchain/toolchain.h"
-#include "places.h"
 #include "recorded_run.h"
+#include "test_folder.h"
+#include "test_needs.h"
+#include "toolchain_test.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -31,18 +32,11 @@ std::string example(const std::string& name) {
 class Programs : public testing::Test {
 protected:
   void SetUp() override {
-    const auto toolchain = find_toolchain();
-    if (!toolchain || toolchain->nvcc.empty())
-      GTEST_SKIP() << "no nvcc here to compile programs with";
+    if (const auto toolchain = needed_toolchain({&Toolchain::nvcc}))
+      cuda_ = toolchain->root.string();
     if (cudart_path().empty())
-      GTEST_SKIP() << "the CUDA runtime for the virtual GPU is not built here";
-    cuda_ = toolchain->root.string();
-    folder_ = fs::temp_directory_path() /
-              fmt::format("kernevo-programs-{}-{}", getpid(),
-                          testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(folder_);
+      skip_for_want_of("the CUDA runtime for the virtual GPU, which is not built here");
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   // The best of a run that has this kernel only.
   static Extraction extracted(const std::string& task_text, const std::string& kernel,
@@ -80,9 +74,7 @@ protected:
     EXPECT_TRUE(result) << (result ? "" : format_error(result.error()));
     return result ? *result : SubprocessResult{};
   }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-  }
+  void write(const std::string& name, const std::string& text) const { made_.write(name, text); }
 
   // Builds the program by the line in its own head and runs it; what it prints.
   std::string run_program(const std::string& source, const std::string& arguments = "2") const {
@@ -125,7 +117,8 @@ protected:
   }
 
   std::string cuda_;
-  fs::path folder_;
+  const TestFolder made_;
+  const fs::path folder_ = made_.path();
 };
 
 TEST_F(Programs, Softmax) {

@@ -1,7 +1,7 @@
 // A run written down by hand, for tests that read it back.
 #pragma once
 
-#include "../../support/memory_store.h"
+#include "memory_store.h"
 
 #include <map>
 #include <string>

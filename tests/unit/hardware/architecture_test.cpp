@@ -3,6 +3,7 @@
 #include "kernevo/base/files.h"
 #include "kernevo/hardware/gpu_table.h"
 #include "kernevo/model/gpu.h"
+#include "test_folder.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -43,16 +44,12 @@ class ArchitectureFile : public testing::Test {
 protected:
   void SetUp() override {
     original_ = read_text_file(share_folder().value() / "architectures" / "sm_80.yaml").value();
-    std::string pattern = (fs::temp_directory_path() / "kernevo-arch-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
     fs::create_directory(folder_ / "gpus");
     fs::create_directory(folder_ / "architectures");
     setenv("KERNEVO_SHARE", folder_.c_str(), 1); // NOLINT(concurrency-mt-unsafe)
   }
   void TearDown() override {
     unsetenv("KERNEVO_SHARE"); // NOLINT(concurrency-mt-unsafe)
-    fs::remove_all(folder_);
   }
   std::string complaint(std::string text) {
     EXPECT_TRUE(write_file_atomically(folder_ / "architectures" / "sm_80.yaml", text));
@@ -64,7 +61,8 @@ protected:
     return text.replace(text.find(from), from.size(), to);
   }
 
-  fs::path folder_;
+  const TestFolder made_;
+  const fs::path folder_ = made_.path();
   std::string original_;
 };
 

@@ -1,6 +1,7 @@
 #include "kernevo/hardware/gpu_table.h"
 
 #include "kernevo/base/files.h"
+#include "test_folder.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -134,16 +135,10 @@ class GpuFile : public testing::Test {
 protected:
   void SetUp() override {
     original_ = read_text_file(share_folder().value() / "gpus" / "a100.yaml").value();
-    std::string pattern = (fs::temp_directory_path() / "kernevo-gpus-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
     fs::create_directory(folder_ / "gpus");
     setenv("KERNEVO_SHARE", folder_.c_str(), 1);
   }
-  void TearDown() override {
-    unsetenv("KERNEVO_SHARE");
-    fs::remove_all(folder_);
-  }
+  void TearDown() override { unsetenv("KERNEVO_SHARE"); }
   void write(const std::string& name, const std::string& text) {
     ASSERT_TRUE(write_file_atomically(folder_ / "gpus" / name, text));
   }
@@ -163,7 +158,8 @@ protected:
     return format_error(gpus.error());
   }
 
-  fs::path folder_;
+  const TestFolder made_;
+  const fs::path folder_ = made_.path();
   std::string original_;
 };
 

@@ -2,11 +2,11 @@
 #include "kernevo/jit/compiler.h"
 #include "kernevo/vgpu/execute/machine.h"
 #include "kernevo/vgpu/tier/object_store.h"
+#include "test_folder.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 namespace kernevo::jit {
 namespace {
@@ -155,7 +155,8 @@ TEST_F(CompileTest, everything_that_matters_is_in_the_key) {
 }
 
 TEST_F(CompileTest, objects_survive_in_a_folder_and_damaged_ones_are_made_again) {
-  const fs::path folder = fs::path(testing::TempDir()) / ("objects_" + std::to_string(getpid()));
+  const TestFolder made;
+  const fs::path folder = made.path() / "objects";
   job_.store = std::make_shared<vgpu::FolderStore>(folder);
   compile();
   EXPECT_FALSE(report_.from_cache);
@@ -174,7 +175,6 @@ TEST_F(CompileTest, objects_survive_in_a_folder_and_damaged_ones_are_made_again)
   job_.store->save(objects.begin()->first, "nonsense");
   compile();
   EXPECT_FALSE(report_.from_cache);
-  fs::remove_all(folder);
 }
 
 TEST_F(CompileTest, a_compilation_can_be_called_off) {

@@ -1,10 +1,8 @@
 #include "kernevo/kernel/argument_text.h"
+#include "test_folder.h"
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 namespace kernevo {
 namespace {
@@ -18,13 +16,8 @@ template <class T> T value_of(const RunArgument& argument) {
 
 class ArgumentFile : public testing::Test {
 protected:
-  void SetUp() override {
-    path_ = (std::filesystem::temp_directory_path() / ("kernevo-arg-" + std::to_string(getpid())))
-                .string();
-    std::ofstream(path_, std::ios::binary) << "abcdefgh";
-  }
-  void TearDown() override { std::filesystem::remove(path_); }
-  std::string path_;
+  const TestFolder folder_;
+  const std::string path_ = folder_.write("letters", "abcdefgh");
 };
 
 TEST(RunArgument, Scalars) {

@@ -56,21 +56,9 @@ std::string error_reply(const std::string& message, const std::string& more) {
   return fmt::format("{{\"error\":{{\"message\":{}{}}}}}", quoted(message), more);
 }
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "kernevo-llm-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr)
-    ADD_FAILURE() << "no temporary folder";
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::vector<std::string> TemporaryFolder::files() const {
+std::vector<std::string> TraceFolder::files() const {
   std::vector<std::filesystem::path> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_))
+  for (const auto& entry : std::filesystem::directory_iterator(path()))
     names.push_back(entry.path());
   std::sort(names.begin(), names.end());
   std::vector<std::string> contents;

@@ -7,6 +7,7 @@
 #include "kernevo/llm/curl_transport.h"
 #include "kernevo/llm/trace.h"
 #include "scripted_server.h"
+#include "test_folder.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -29,15 +30,9 @@ Script good_stream(const std::string& text = "hello");
 std::string whole_reply(const std::string& text, const std::string& more = "");
 std::string error_reply(const std::string& message, const std::string& more = "");
 
-class TemporaryFolder {
+class TraceFolder : public TestFolder {
 public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  const std::filesystem::path& path() const { return path_; }
   std::vector<std::string> files() const; // contents, by name
-
-private:
-  std::filesystem::path path_;
 };
 
 struct TestClient {

@@ -60,7 +60,7 @@ TEST(Key, IsNeverShownThoughTheEndpointEchoesIt) {
         plain_answer(200, "{\"odd\":\"" + escaped_key() + "\"}"),
         chunked_answer({whole.substr(0, 70), whole.substr(70), finish_chunk(), kDone}),
         chunked_answer({text_chunk("sk-test/01"), text_chunk("23456789\"abc"), kDone})}) {
-    const TemporaryFolder folder;
+    const TraceFolder folder;
     ScriptedServer server([&](const ServedRequest&, std::size_t) { return script; });
     TestClient client(server.url());
     client.model.api_key_env = kKeyVariable;

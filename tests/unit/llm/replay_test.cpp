@@ -42,7 +42,7 @@ std::string shown(const CallResult& result) {
 }
 
 TEST(Trace, HasTheShapeOthersRead) {
-  const TemporaryFolder folder;
+  const TraceFolder folder;
   ScriptedServer server([](const ServedRequest&, std::size_t) { return good_stream("hi"); });
   TestClient client(server.url());
   client.parts.tracer = Tracer::open(folder.path()).value();
@@ -66,7 +66,7 @@ TEST(Trace, HasTheShapeOthersRead) {
 }
 
 TEST(Trace, GoesOnCountingWhereItEnded) {
-  const TemporaryFolder folder;
+  const TraceFolder folder;
   ScriptedServer server([](const ServedRequest&, std::size_t) { return good_stream(); });
   for (int i = 0; i < 3; ++i) {
     TestClient client(server.url());
@@ -97,7 +97,7 @@ TEST(Trace, AnAnswerThatCannotBeRecordedIsGivenAndTold) {
 }
 
 TEST(Replay, AnswersAsTheEndpointDid) {
-  const TemporaryFolder folder;
+  const TraceFolder folder;
   ScriptedServer server([](const ServedRequest& request, std::size_t number) {
     switch (number) {
     case 0: return plain_answer(503, error_reply("busy"));
@@ -129,7 +129,7 @@ TEST(Replay, AnswersAsTheEndpointDid) {
 }
 
 TEST(Replay, TakesWhatIsWrittenByHand) {
-  const TemporaryFolder folder;
+  const TraceFolder folder;
   const auto file = folder.path() / "calls.jsonl";
   ASSERT_TRUE(write_file_atomically(file, R"({"id":"1.code.0","text":"hello"}
 
@@ -152,7 +152,7 @@ TEST(Replay, TakesWhatIsWrittenByHand) {
 }
 
 TEST(Replay, CountsRequestsThatDiffer) {
-  const TemporaryFolder folder;
+  const TraceFolder folder;
   ASSERT_TRUE(write_file_atomically(
       folder.path() / "1.json",
       R"({"request":{"id":"1.code.0","json":{"model":"m"}},"response":{"json":{"choices":[{"message":{"content":"x"}}]}}})"));
@@ -162,7 +162,7 @@ TEST(Replay, CountsRequestsThatDiffer) {
 }
 
 TEST(Replay, ABrokenRecordingIsRefusedWithItsPlace) {
-  const TemporaryFolder folder;
+  const TraceFolder folder;
   const auto file = folder.path() / "calls.jsonl";
   ASSERT_TRUE(write_file_atomically(file, "{\"id\":\"1\",\"text\":\"a\"}\n{\"id\":2}\n"));
   const auto clients = make_clients(replaying(file), "");

@@ -1,5 +1,6 @@
 #include "kernevo/hardware/gpu_table.h"
 #include "kernevo/model/occupancy.h"
+#include "test_needs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -144,7 +145,7 @@ TEST(Occupancy, AgreesWithTheVendorCalculator) {
     }
   }
 #else
-  GTEST_SKIP() << "the CUDA headers (cuda_occupancy.h) were not found when this was built";
+  skip_for_want_of("the CUDA header cuda_occupancy.h, not found when this was built");
 #endif
 }
 

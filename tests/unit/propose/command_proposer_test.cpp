@@ -1,5 +1,6 @@
 #include "kernevo/propose/command_proposer.h"
 #include "kernevo/propose/headless_output.h"
+#include "test_folder.h"
 
 #include <chrono>
 #include <csignal>
@@ -56,8 +57,6 @@ public:
 class CommandProposerTest : public testing::Test {
 protected:
   CommandProposerTest() {
-    folder_ = std::filesystem::path(testing::TempDir()) / ("command." + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
     request_.desk = &desk_;
     request_.directive.step = 4;
     request_.directive.direction = "vectorise";
@@ -65,7 +64,6 @@ protected:
     request_.parent.parameters = {{"BLOCK", 256}};
     request_.parent.objective = Nanoseconds{1500};
   }
-  ~CommandProposerTest() override { std::filesystem::remove_all(folder_); }
 
   CommandProposer proposer(const std::string& command, double seconds = 60) const {
     CommandSettings settings;
@@ -80,11 +78,7 @@ protected:
     return proposer(command, seconds).propose(request_);
   }
   // A file a command can print, quotes and all.
-  std::string holding(const std::string& text) const {
-    const auto file = folder_ / "text";
-    std::ofstream(file) << text;
-    return file.string();
-  }
+  std::string holding(const std::string& text) const { return made_.write("text", text); }
   std::string content(const char* name) const {
     std::ifstream stream(folder_ / name);
     std::stringstream text;
@@ -100,7 +94,8 @@ protected:
     return false;
   }
 
-  std::filesystem::path folder_;
+  const TestFolder made_;
+  const std::filesystem::path folder_ = made_.path();
   FakeDesk desk_;
   ProposalRequest request_;
 };

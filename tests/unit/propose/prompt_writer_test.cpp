@@ -1,14 +1,11 @@
 #include "kernevo/hardware/gpu_table.h"
 #include "kernevo/propose/prompt_writer.h"
 
-#include "kernevo/base/worker_process.h"
-#include "kernevo/device/open_device.h"
-#include "kernevo/evaluate/check.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/propose/directions.h"
 #include "kernevo/propose/read_reply.h"
 #include "kernevo/task/load_task.h"
-#include "places.h"
+#include "test_folder.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -165,28 +162,10 @@ std::vector<llm::Messages> all_prompts(const PromptWriter& writer) {
   return prompts;
 }
 
-class Folder {
-public:
-  Folder() : path_(fs::temp_directory_path() / fmt::format("kernevo_prompts_{}", getpid())) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-  }
-  std::string path() const { return path_.string(); }
-
-private:
-  fs::path path_;
-};
-
-std::string failure_of(const Folder& folder) {
+std::string failure_of(const TestFolder& folder) {
   const Task task = task_of(kTask);
-  const auto writer = PromptWriter::create(task, *find_gpu("A100"), std::nullopt, folder.path());
+  const auto writer =
+      PromptWriter::create(task, *find_gpu("A100"), std::nullopt, folder.path().string());
   return writer ? "" : format_error(writer.error());
 }
 
@@ -314,45 +293,10 @@ TEST(PromptWriter, KeepsPromptsSmall) {
   EXPECT_EQ(fixed + 1, writer.guide().size());
 }
 
-// Whoever follows the example must get through.
-TEST(PromptWriter, ShowsAKernelThatIsRight) {
-  set_worker_program(program_path());
-  const std::string guide = writer_of().guide();
-  const auto reply = read_kernel_reply(guide);
-  ASSERT_TRUE(reply) << format_error(reply.error());
-  EXPECT_THAT(reply->title, HasSubstr("SPLIT"));
-  const auto kernel = parse_kernel_file(reply->source, "example.cu");
-  ASSERT_TRUE(kernel) << format_error(kernel.error());
-  const Task task = task_of(R"(op_name: row_sum
-dtype: float32
-target_gpu: A100
-arguments:
-  - {name: x, direction: in, dtype: float32, shape: [M, N]}
-  - {name: y, direction: out, dtype: float32, shape: [M]}
-shapes:
-  - {M: 7, N: 3000}
-check_shapes:
-  - {M: 1, N: 1}
-  - {M: 300, N: 33}
-launch: row_sum<<<M, 32>>>(x, y, M, N)
-reference_kernel: |
-  __global__ void row_sum(const float* x, float* y, int M, int N) {
-    if (threadIdx.x != 0) return;
-    double sum = 0;
-    for (int i = 0; i < N; i++) sum += x[blockIdx.x * N + i];
-    y[blockIdx.x] = sum;
-  }
-)");
-  const auto checked =
-      check_kernel(**open_device(DeviceChoice{}, task.target_gpu), task, *kernel, {});
-  ASSERT_TRUE(checked) << format_error(checked.error());
-  EXPECT_TRUE(checked->verdict.correct) << checked->verdict.summary;
-}
-
 TEST(PromptFiles, TakesTheUsersTexts) {
-  const Folder folder;
+  const TestFolder folder;
   folder.write("plan.md", "Think hard.\n{{if mate}}\nOf both.\n{{end}}\n");
-  const PromptWriter writer = writer_of(kTask, folder.path());
+  const PromptWriter writer = writer_of(kTask, folder.path().string());
   EXPECT_TRUE(writer.plan(request_of())->back().text.ends_with("\nThink hard.\n"));
   EXPECT_TRUE(writer.plan(joined_request())->back().text.ends_with("Think hard.\nOf both.\n"));
   EXPECT_EQ(writer.guide(), writer_of().guide());
@@ -360,28 +304,28 @@ TEST(PromptFiles, TakesTheUsersTexts) {
 
 TEST(PromptFiles, SaysWhatIsWrongWithThem) {
   {
-    const Folder folder;
+    const TestFolder folder;
     folder.write("plans.md", "x\n");
     EXPECT_THAT(failure_of(folder),
                 HasSubstr("plans.md' is not a prompt (did you mean 'plan.md'?)"));
     EXPECT_THAT(failure_of(folder), HasSubstr("recombine.md"));
   }
   {
-    const Folder folder; // in a line that is dropped as a rule
+    const TestFolder folder; // in a line that is dropped as a rule
     folder.write("code.md", "a\n{{if edits}}\n{{if plan}}\nb {{plam}}\n{{end}}\n{{end}}\n");
     EXPECT_THAT(failure_of(folder), HasSubstr("code.md:4"));
     EXPECT_THAT(failure_of(folder), HasSubstr("'plam'"));
     EXPECT_THAT(failure_of(folder), HasSubstr("did you mean 'plan'"));
   }
   {
-    const Folder folder;
+    const TestFolder folder;
     folder.write("task.md", "{{if fast}}\n{{end}}\n");
     EXPECT_THAT(failure_of(folder), HasSubstr("task.md:1"));
   }
-  const Folder folder;
+  const TestFolder folder;
   EXPECT_EQ(failure_of(folder), "");
   const auto missing =
-      PromptWriter::create(task_of(kTask), *find_gpu("A100"), std::nullopt, folder.path() + "/no");
+      PromptWriter::create(task_of(kTask), *find_gpu("A100"), std::nullopt, folder.path("no"));
   ASSERT_FALSE(missing);
   EXPECT_THAT(format_error(missing.error()), HasSubstr("cannot be listed"));
 }

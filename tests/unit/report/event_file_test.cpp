@@ -3,12 +3,11 @@
 #include "kernevo/base/files.h"
 #include "kernevo/report/crc32c.h"
 #include "record_reader.h"
+#include "test_folder.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
-#include <unistd.h>
 
 namespace kernevo::report {
 namespace {
@@ -28,8 +27,8 @@ TEST(Crc32c, GivesThePublishedSums) {
 }
 
 TEST(EventFile, ReadsBackByAnIndependentReader) {
-  const auto path = std::filesystem::path(testing::TempDir()) /
-                    fmt::format("kernevo_events_{}", getpid()) / "deep" / "events";
+  const TestFolder folder;
+  const auto path = folder.path() / "deep" / "events";
   {
     auto file = EventFile::create(path, 1000.25);
     ASSERT_TRUE(file) << format_error(file.error());
@@ -53,7 +52,6 @@ TEST(EventFile, ReadsBackByAnIndependentReader) {
   EXPECT_EQ(events[2].scalars[1].second, 1e30F);
   EXPECT_EQ(events[3].step, std::numeric_limits<std::int64_t>::max());
   EXPECT_EQ(events[3].scalars[0].first.size(), 300U);
-  std::filesystem::remove_all(path.parent_path().parent_path());
 }
 
 TEST(EventFile, AFlippedBitShows) {

@@ -2,7 +2,7 @@
 #include "kernevo/explain/rules.h"
 #include "kernevo/rewrite/draft.h"
 #include "kernevo/rewrite/syntax.h"
-#include "support.h"
+#include "rewriting.h"
 
 #include <gmock/gmock.h>
 #include <set>

@@ -1,6 +1,6 @@
 // Rewrites that leave the structure alone: restrict, read_only, unroll, accumulators, arithmetic,
 // registers.
-#include "support.h"
+#include "rewriting.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Rewrites that give threads other work: block_shape, coarsen, grid_stride, vectorise.
-#include "support.h"
+#include "rewriting.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Rewrites that follow index expressions: tile_shared, swap_thread_roles.
-#include "support.h"
+#include "rewriting.h"
 
 #include <gmock/gmock.h>
 

@@ -1,13 +1,11 @@
 #include "kernevo/run/model_choice.h"
 
 #include "kernevo/run/models_file.h"
+#include "test_folder.h"
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 namespace kernevo::run {
 namespace {
@@ -81,19 +79,18 @@ TEST_F(ModelChoiceTest, AnEndpointThatMovedTakesItsKeyWithIt) {
 }
 
 TEST(ModelsFile, NamesTheLineOfAMistake) {
+  const TestFolder folder;
   const std::string file =
-      std::filesystem::temp_directory_path() / ("kernevo-models-" + std::to_string(getpid()));
-  std::ofstream(file) << "- name: a\n  base_url: http://localhost:1/v1\n  weight: 2\n";
+      folder.write("models.yaml", "- name: a\n  base_url: http://localhost:1/v1\n  weight: 2\n");
   const auto models = load_models_file(file, 1000);
   ASSERT_TRUE(models) << format_error(models.error());
   EXPECT_EQ(models->front().weight, 2);
   EXPECT_EQ(models->front().max_tokens, 1000U);
   EXPECT_EQ(models->front().api_key_env, "");
-  std::ofstream(file) << "- name: a\n  base_url: http://localhost:1/v1\n  wait: 2\n";
+  folder.write("models.yaml", "- name: a\n  base_url: http://localhost:1/v1\n  wait: 2\n");
   const auto unknown = load_models_file(file, 1000);
   ASSERT_FALSE(unknown);
   EXPECT_THAT(format_error(unknown.error()), HasSubstr(file + ":3:"));
-  std::filesystem::remove(file);
 }
 
 } // namespace

@@ -5,7 +5,7 @@
 #include "kernevo/sass/flow.h"
 #include "kernevo/sass/opcode_table.h"
 #include "kernevo/sass/parse_listing.h"
-#include "places.h"
+#include "toolchain_test.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,10 +87,8 @@ TEST(Disassemble, WithoutADisassemblerItIsUnsupported) {
 class DisassembleWithTools : public testing::Test {
 protected:
   void SetUp() override {
-    const auto found = find_toolchain();
-    if (!found || found->nvdisasm.empty() || found->ptxas.empty())
-      GTEST_SKIP() << "no nvdisasm here";
-    toolchain_ = *found;
+    if (auto found = needed_toolchain({&Toolchain::nvdisasm, &Toolchain::ptxas}))
+      toolchain_ = *found;
   }
   Toolchain toolchain_;
 };

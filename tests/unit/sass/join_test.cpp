@@ -3,7 +3,7 @@
 #include "kernevo/base/files.h"
 #include "kernevo/sass/disassemble.h"
 #include "kernevo/sass/parse_listing.h"
-#include "places.h"
+#include "toolchain_test.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -76,10 +76,8 @@ TEST(Join, UnrolledLoopSharesItsTripsWithTheRemainders) {
 class JoinWithTools : public testing::Test {
 protected:
   void SetUp() override {
-    const auto found = find_toolchain();
-    if (!found || found->nvdisasm.empty() || found->ptxas.empty())
-      GTEST_SKIP() << "no nvdisasm here";
-    toolchain_ = *found;
+    if (auto found = needed_toolchain({&Toolchain::nvdisasm, &Toolchain::ptxas}))
+      toolchain_ = *found;
   }
 
   SassFunction assemble(const std::string& ptx, const char* architecture) {

@@ -1,6 +1,7 @@
 #include "fixture.h"
 #include "kernevo/base/files.h"
 #include "kernevo/search/kernel_tuner_cache.h"
+#include "test_folder.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -13,14 +14,8 @@ using testing::HasSubstr;
 
 class KernelTunerCacheTest : public testing::Test {
 protected:
-  void SetUp() override {
-    path_ = std::filesystem::path(testing::TempDir()) /
-            (std::string("cache_") + testing::UnitTest::GetInstance()->current_test_info()->name() +
-             ".json");
-  }
-  void TearDown() override { std::filesystem::remove(path_); }
-
-  std::filesystem::path path_;
+  const TestFolder folder_;
+  const std::filesystem::path path_ = folder_.path("file.json");
   RecordedSpace recorded_ = made_up_space();
   CacheHeader header_{"NVIDIA A100", "scale", {4096, 4096}};
 };

@@ -3,6 +3,7 @@
 #include "fixture.h"
 #include "kernevo/search/replay.h"
 #include "places.h"
+#include "test_folder.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -16,13 +17,6 @@ using testing::HasSubstr;
 
 class RecordedSpaceTest : public testing::Test {
 protected:
-  void SetUp() override {
-    path_ = std::filesystem::path(testing::TempDir()) /
-            (std::string("recorded_") +
-             testing::UnitTest::GetInstance()->current_test_info()->name() + ".tsv");
-  }
-  void TearDown() override { std::filesystem::remove(path_); }
-
   Result<RecordedSpace> load(const std::string& text) {
     std::ofstream(path_, std::ios::binary) << text;
     return load_recorded_space(path_);
@@ -32,7 +26,8 @@ protected:
     return recorded ? "" : format_error(recorded.error());
   }
 
-  std::filesystem::path path_;
+  const TestFolder folder_;
+  const std::filesystem::path path_ = folder_.path("file.tsv");
 };
 
 constexpr const char* kTable = "BX\tfixed\tTY\tstatus\tms\tcompile_ms\tsectors\n"

@@ -3,6 +3,7 @@
 #include "fixture.h"
 #include "kernevo/base/files.h"
 #include "kernevo/search/search.h"
+#include "test_folder.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -14,15 +15,8 @@ namespace {
 
 class TuningLogTest : public testing::Test {
 protected:
-  void SetUp() override {
-    path_ = std::filesystem::path(testing::TempDir()) /
-            (std::string("tuning_log_") +
-             testing::UnitTest::GetInstance()->current_test_info()->name() + ".jsonl");
-    std::filesystem::remove(path_);
-  }
-  void TearDown() override { std::filesystem::remove(path_); }
-
-  std::filesystem::path path_;
+  const TestFolder folder_;
+  const std::filesystem::path path_ = folder_.path("file.jsonl");
   RecordedSpace recorded_ = made_up_space();
   LogHeader header_{"scale", "A100", "model", 7};
 };

@@ -4,22 +4,15 @@
 
 #include "kinds.h"
 #include "sample_events.h"
+#include "test_folder.h"
 
-#include <filesystem>
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 namespace kernevo::store {
 
 class Conformance : public testing::TestWithParam<KindEntry> {
 protected:
-  void SetUp() override {
-    static int count = 0;
-    kind_ = GetParam().make(
-        (std::filesystem::temp_directory_path() /
-         fmt::format("kernevo-conformance-{}-{}-{}", GetParam().name, getpid(), ++count))
-            .string());
-  }
+  void SetUp() override { kind_ = GetParam().make(folder_.path("store")); }
 
   static constexpr const char* kRun = "the-run";
 
@@ -31,6 +24,7 @@ protected:
   }
   std::unique_ptr<Journal> reader() { return open(Journal::Access::read); }
 
+  const TestFolder folder_;
   std::unique_ptr<Kind> kind_;
 
 private:

@@ -1,5 +1,5 @@
-#include "../../support/memory_store.h"
 #include "kinds.h"
+#include "memory_store.h"
 
 #include <gtest/gtest.h>
 

@@ -12,14 +12,8 @@ using testing::HasSubstr;
 
 class RunFolders : public JournalTest {
 protected:
-  void SetUp() override {
-    JournalTest::SetUp();
-    setenv("KERNEVO_RUNS", folder_.c_str(), 1);
-  }
-  void TearDown() override {
-    unsetenv("KERNEVO_RUNS");
-    JournalTest::TearDown();
-  }
+  void SetUp() override { setenv("KERNEVO_RUNS", folder_.c_str(), 1); }
+  void TearDown() override { unsetenv("KERNEVO_RUNS"); }
   void make(const std::string& name) const { ASSERT_TRUE(create_journal(folder_ / name)); }
 };
 

@@ -36,7 +36,6 @@ void expect_killed(pid_t child) {
 class SqliteKind : public Kind {
 public:
   explicit SqliteKind(fs::path folder) : folder_(std::move(folder)) {}
-  ~SqliteKind() override { fs::remove_all(folder_); }
 
   Result<std::unique_ptr<Journal>> create(const std::string& run) override {
     return create_journal(folder_ / run);

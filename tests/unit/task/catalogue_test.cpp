@@ -6,6 +6,7 @@
 #include "kernevo/task/load_task.h"
 #include "kernevo/task/operation.h"
 #include "places.h"
+#include "test_folder.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -147,10 +148,9 @@ TEST(SmallShapes, OfEveryStarterAreSmall) {
   for (const OperationInfo& info : operations()) {
     const auto starter = make_starter(info.name, DType::float32, "A100");
     ASSERT_TRUE(starter) << format_error(starter.error());
-    const auto folder = std::filesystem::temp_directory_path() / "kernevo_starter_test";
-    std::filesystem::create_directories(folder);
-    std::ofstream(folder / starter->kernel_file) << starter->kernel_source;
-    const auto loaded = parse_task(starter->task_yaml, (folder / "task.yaml").string());
+    const TestFolder folder;
+    folder.write(starter->kernel_file, starter->kernel_source);
+    const auto loaded = parse_task(starter->task_yaml, folder.path("task.yaml"));
     ASSERT_TRUE(loaded) << info.name << ": " << format_error(loaded.error());
     for (const ShapeCase& shape : small_shapes(loaded->task)) {
       const auto problem = make_problem(loaded->task, shape);

@@ -1,7 +1,6 @@
 #include "kernevo/task/kernel_template.h"
+#include "test_folder.h"
 
-#include <filesystem>
-#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,12 +44,11 @@ TEST(KernelTemplate, LinesAreKeptOrDropped) {
 }
 
 TEST(KernelTemplate, PartsAreTakenFromBesideTheTemplate) {
-  const std::filesystem::path folder = testing::TempDir() + "kernevo_template_parts";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "part.cu") << "{{if yes}}\nvoid {{kernel}}();\n{{end}}\n";
-  std::ofstream(folder / "wrong.cu") << "fine\n{{nothing}}\n";
-  std::ofstream(folder / "deep.cu") << "{{include part.cu}}\n";
-  const std::string file = (folder / "k.cu").string();
+  const TestFolder folder;
+  folder.write("part.cu", "{{if yes}}\nvoid {{kernel}}();\n{{end}}\n");
+  folder.write("wrong.cu", "fine\n{{nothing}}\n");
+  folder.write("deep.cu", "{{include part.cu}}\n");
+  const std::string file = folder.path("k.cu");
   const auto whole = expand_template("a\n{{include part.cu}}\nb {{type}}\n", kContext, file);
   ASSERT_TRUE(whole) << format_error(whole.error());
   EXPECT_EQ(*whole, "a\nvoid add();\nb float\n");

@@ -48,6 +48,7 @@ std::vector<FixtureCase> read_fixture() {
       values.push_back(std::stod(word));
     (kind == "in" ? cases.back().inputs[name] : cases.back().answer) = std::move(values);
   }
+  EXPECT_GE(cases.size(), operations().size());
   return cases;
 }
 

@@ -1,13 +1,13 @@
 #include "kernevo/toolchain/build_cache.h"
 
 #include "kernevo/base/files.h"
+#include "test_folder.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
 #include <thread>
-#include <unistd.h>
 
 namespace kernevo {
 namespace {
@@ -17,8 +17,6 @@ namespace fs = std::filesystem;
 class BuildCacheTest : public testing::Test {
 protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("kernevo_build_cache_" + std::to_string(getpid()));
-    fs::remove_all(folder_);
     build_.ok = true;
     build_.ptx = ".version 9.2\n";
     KernelResources resources;
@@ -26,14 +24,14 @@ protected:
     resources.registers = 12;
     build_.resources.push_back(resources);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   static std::string key(char digit) { return std::string(64, digit); }
   fs::path entry(char digit) const {
     return folder_ / "builds" / std::string(2, digit) / (key(digit) + ".json");
   }
 
-  fs::path folder_;
+  const TestFolder made_;
+  const fs::path folder_ = made_.path() / "cache";
   Build build_;
 };
 
@@ -66,13 +64,11 @@ TEST_F(BuildCacheTest, damaged_entries_are_ignored_and_rewritten) {
 }
 
 TEST_F(BuildCacheTest, a_folder_that_cannot_be_written_is_an_error_to_warn_of) {
-  ASSERT_TRUE(write_file_atomically(testing::TempDir() + "/kernevo_not_a_folder", "x"));
-  const BuildCache cache(testing::TempDir() + "/kernevo_not_a_folder");
+  const BuildCache cache(made_.write("a_file", "x"));
   const auto stored = cache.store(key('a'), build_);
   ASSERT_FALSE(stored);
   EXPECT_EQ(stored.error().code, ErrorCode::infrastructure);
   EXPECT_THAT(stored.error().fix, testing::HasSubstr("KERNEVO_CACHE"));
-  fs::remove(testing::TempDir() + "/kernevo_not_a_folder");
 }
 
 TEST_F(BuildCacheTest, no_folder_means_no_cache) {

@@ -2,7 +2,8 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/toolchain/ptx_text.h"
-#include "kernevo/toolchain/toolchain.h"
+#include "test_folder.h"
+#include "toolchain_test.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -19,10 +20,8 @@ using testing::Not;
 class Compile : public testing::Test {
 protected:
   void SetUp() override {
-    auto found = find_toolchain();
-    if (!found)
-      GTEST_SKIP() << "SKIP: " << format_error(found.error());
-    toolchain_ = *found;
+    if (auto found = needed_toolchain())
+      toolchain_ = *found;
   }
 
   Build build(const std::string& source) {
@@ -66,8 +65,8 @@ TEST_F(Compile, gives_ptx_resources_and_names) {
   EXPECT_EQ(b.lowered_names.at("first"), "_Z5firstPf");
   EXPECT_EQ(b.lowered_names.at("second"), "second");
   EXPECT_EQ(b.ptx_hash.size(), 64U);
-  if (toolchain_.ptxas.empty())
-    GTEST_SKIP() << "SKIP: this toolkit has no ptxas";
+  if (!needed_toolchain({&Toolchain::ptxas}))
+    return;
   EXPECT_THAT(b.assembler, HasSubstr("ptxas "));
   ASSERT_EQ(b.resources.size(), 2U);
   const auto second = std::find_if(b.resources.begin(), b.resources.end(),
@@ -92,8 +91,8 @@ TEST_F(Compile, errors_are_on_the_users_lines) {
 }
 
 TEST_F(Compile, assembler_errors_are_on_the_users_lines) {
-  if (toolchain_.ptxas.empty())
-    GTEST_SKIP() << "SKIP: this toolkit has no ptxas";
+  if (!needed_toolchain({&Toolchain::ptxas}))
+    return;
   const Build b =
       build("__global__ void k(float* a) {\n  a[0] = 1;\n\n  asm volatile(\"foo.bar;\");\n}\n");
   EXPECT_FALSE(b.ok);
@@ -203,9 +202,8 @@ TEST_F(Compile, hostile_sources_end_in_errors) {
 }
 
 TEST_F(Compile, the_cache_answers_the_second_time) {
-  const fs::path folder = fs::path(testing::TempDir()) / "kernevo_compile_cache";
-  fs::remove_all(folder);
-  const ScopedEnvironment cache("KERNEVO_CACHE", folder.c_str());
+  const TestFolder folder;
+  const ScopedEnvironment cache("KERNEVO_CACHE", folder.path().c_str());
   const std::string source = "__global__ void k(int* a) { a[0] = 1; }";
   const Build first = good(source);
   EXPECT_FALSE(first.from_cache);
@@ -215,7 +213,6 @@ TEST_F(Compile, the_cache_answers_the_second_time) {
   EXPECT_EQ(second.lowered_names, first.lowered_names);
   request_.macros = {{"OTHER", "1"}};
   EXPECT_FALSE(good(source).from_cache);
-  fs::remove_all(folder);
 }
 
 TEST_F(Compile, an_unwritable_cache_is_a_warning) {
@@ -242,8 +239,8 @@ TEST_F(Compile, a_missing_or_broken_ptxas_leaves_resources_unknown) {
 }
 
 TEST_F(Compile, nvcc_is_a_fallback) {
-  if (toolchain_.nvcc.empty() || !fs::exists("/usr/bin/gcc"))
-    GTEST_SKIP() << "SKIP: nvcc and a host compiler are needed";
+  if (!needed_toolchain({&Toolchain::nvcc}))
+    return;
   const ScopedEnvironment nvcc("KERNEVO_COMPILER", "nvcc");
   request_.name_expressions = {"r<32>"};
   const Build b = good("__global__ void k(half* a) { a[0] = __float2half(1.f); }\n"

@@ -2,12 +2,12 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/toolchain/toolchain.h"
+#include "test_folder.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
-#include <unistd.h>
 
 namespace kernevo {
 namespace {
@@ -18,13 +18,10 @@ using testing::HasSubstr;
 class FindToolchain : public testing::Test {
 protected:
   void SetUp() override {
-    root_ = fs::path(testing::TempDir()) / ("kernevo_find_toolchain_" + std::to_string(getpid()));
-    fs::remove_all(root_);
     fs::create_directories(root_ / "bin");
     fs::create_directories(root_ / "lib64");
     fs::create_directories(root_ / "include");
   }
-  void TearDown() override { fs::remove_all(root_); }
 
   void put(const fs::path& file, const std::string& text, bool executable = false) {
     ASSERT_TRUE(write_file_atomically(root_ / file, text));
@@ -32,7 +29,8 @@ protected:
       fs::permissions(root_ / file, fs::perms::owner_all);
   }
 
-  fs::path root_;
+  const TestFolder made_;
+  const fs::path root_ = made_.path();
 };
 
 TEST_F(FindToolchain, takes_the_folder_that_was_set) {

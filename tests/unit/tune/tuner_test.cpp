@@ -2,6 +2,7 @@
 
 #include "../search/fixture.h"
 #include "kernevo/base/files.h"
+#include "test_folder.h"
 
 #include <atomic>
 #include <fstream>
@@ -68,16 +69,11 @@ public:
 class TunerTest : public testing::Test {
 protected:
   void SetUp() override {
-    path_ = std::filesystem::path(testing::TempDir()) /
-            (std::string("tuner_") + testing::UnitTest::GetInstance()->current_test_info()->name() +
-             ".jsonl");
-    std::filesystem::remove(path_);
     options_.evaluations = 40;
     options_.search.strategy = "evolutionary"; // its proposals take no time
     options_.search.seed = 3;
     options_.search.seeds = {5};
   }
-  void TearDown() override { std::filesystem::remove(path_); }
 
   TuningLog open() const {
     auto log = TuningLog::open(path_, {"made_up", "none", "model", 3}, recorded_.space);
@@ -100,7 +96,8 @@ protected:
 
   RecordedSpace recorded_ = search::made_up_space();
   TunerOptions options_;
-  std::filesystem::path path_;
+  const TestFolder folder_;
+  const std::filesystem::path path_ = folder_.path("log.jsonl");
 };
 
 TEST_F(TunerTest, TheRunDoesNotDependOnTheThreads) {

@@ -1,8 +1,8 @@
 #include "kernevo/vgpu/tier/object_store.h"
+#include "test_folder.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 namespace kernevo::vgpu {
 namespace {
@@ -15,8 +15,8 @@ std::string hash(char digit) {
 
 class FolderStoreTest : public testing::Test {
 protected:
-  void TearDown() override { fs::remove_all(folder_); }
-  fs::path folder_ = fs::path(testing::TempDir()) / ("kernevo_objects_" + std::to_string(getpid()));
+  const TestFolder made_;
+  const fs::path folder_ = made_.path() / "objects";
 };
 
 TEST_F(FolderStoreTest, keeps_objects_by_module) {

@@ -1,29 +1,26 @@
 // cudaArray and cudaMipmappedArray: images in device memory, rows without gaps.
 #pragma once
 
+#include "kernevo/cudart/core/live.h"
 #include "kernevo/vgpu/memory/texture.h"
 
 #include <cuda_runtime_api.h>
 #include <vector>
 
-struct cudaArray {
-  cudaChannelFormatDesc format;
-  cudaExtent extent; // in elements, as asked for
-  unsigned flags;
+struct cudaArray : kernevo::cudart::Live<cudaArray> {
+  cudaChannelFormatDesc format{};
+  cudaExtent extent{}; // in elements, as asked for
+  unsigned flags = 0;
   kernevo::vgpu::ImageDescription image;
+  bool is_level = false; // of a mipmapped array, which owns it
 };
 
-struct cudaMipmappedArray {
+struct cudaMipmappedArray : kernevo::cudart::Live<cudaMipmappedArray> {
   kernevo::vgpu::ImageDescription image; // of all levels, which follow each other
   std::vector<cudaArray> levels;         // each as an array of its own, in the same memory
 };
 
 namespace kernevo::cudart {
-
-// Null when the runtime was given none.
-inline const cudaArray* array_of(cudaArray_const_t handle) {
-  return handle;
-}
 
 inline std::byte* array_bytes(const cudaArray& array) {
   return reinterpret_cast<std::byte*>(array.image.memory); // NOLINT

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <map>
+#include <string_view>
 
 namespace kernevo::cudart {
 namespace {
@@ -33,6 +34,8 @@ int kilohertz() {
 cudaError_t device_properties(cudaDeviceProp* p, int device) {
   if (device != 0)
     return Session::get().set_error(cudaErrorInvalidDevice);
+  if (p == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   const Gpu& g = gpu();
   *p = {};
   std::strncpy(p->name, ("virtual " + g.name).c_str(), sizeof p->name - 1);
@@ -101,6 +104,8 @@ cudaError_t device_properties(cudaDeviceProp* p, int device) {
 
 cudaError_t device_attribute(int* value, cudaDeviceAttr attribute, int device) {
   cudaDeviceProp p;
+  if (value == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   if (const cudaError_t error = device_properties(&p, device); error != cudaSuccess)
     return error;
   switch (attribute) {
@@ -175,6 +180,8 @@ cudaError_t set_limit(cudaLimit limit, std::size_t value) {
 
 cudaError_t get_limit(std::size_t* value, cudaLimit limit) {
   const auto found = limits().find(limit);
+  if (value == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   if (found == limits().end())
     return Session::get().set_error(cudaErrorUnsupportedLimit);
   *value = found->second;
@@ -182,7 +189,10 @@ cudaError_t get_limit(std::size_t* value, cudaLimit limit) {
 }
 
 cudaError_t pci_bus_id(char* text, int length) {
-  std::strncpy(text, "0000:00:00.0", static_cast<std::size_t>(length));
+  constexpr std::string_view kText = "0000:00:00.0";
+  if (text == nullptr || length <= static_cast<int>(kText.size()))
+    return Session::get().set_error(cudaErrorInvalidValue);
+  std::memcpy(text, kText.data(), kText.size() + 1);
   return cudaSuccess;
 }
 

@@ -15,6 +15,12 @@ CUgraphNode_st* CUgraph_st::add(cudaGraphNodeType type, kernevo::cudart::Work wo
   return nodes.emplace_back(std::move(made)).get();
 }
 
+bool CUgraph_st::owns(std::span<CUgraphNode_st* const> these) const {
+  return std::all_of(these.begin(), these.end(), [&](const CUgraphNode_st* node) {
+    return CUgraphNode_st::has(node) && node->graph == this;
+  });
+}
+
 std::unique_ptr<CUgraph_st> CUgraph_st::clone() const {
   auto copy = std::make_unique<CUgraph_st>();
   for (const auto& node : nodes) {
@@ -23,9 +29,13 @@ std::unique_ptr<CUgraph_st> CUgraph_st::clone() const {
     copy->clone_of[node.get()] = made.get();
     copy->nodes.push_back(std::move(made));
   }
-  for (const auto& node : copy->nodes)
+  for (const auto& node : copy->nodes) {
+    // A captured stream may have waited for a node that was taken out since.
+    std::erase_if(node->needs,
+                  [&](const CUgraphNode_st* need) { return !copy->clone_of.contains(need); });
     for (CUgraphNode_st*& need : node->needs)
       need = copy->clone_of.at(need);
+  }
   return copy;
 }
 
@@ -75,6 +85,8 @@ std::shared_ptr<const KernelWork> make_kernel_work(const cudaKernelNodeParams& p
   auto work = std::make_shared<KernelWork>();
   work->parameters = parameters;
   for (std::size_t i = 0; i < info->parameters.size(); ++i) {
+    if (parameters.kernelParams[i] == nullptr)
+      return nullptr;
     const auto* const from = static_cast<const std::byte*>(parameters.kernelParams[i]);
     work->values.emplace_back(from, from + info->parameters[i].size);
   }

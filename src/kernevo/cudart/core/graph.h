@@ -2,6 +2,8 @@
 // all of it in an order the edges allow.
 #pragma once
 
+#include "kernevo/cudart/core/live.h"
+
 #include <cstddef>
 #include <cuda_runtime_api.h>
 #include <functional>
@@ -25,7 +27,7 @@ std::shared_ptr<const KernelWork> make_kernel_work(const cudaKernelNodeParams& p
 
 } // namespace kernevo::cudart
 
-struct CUgraphNode_st {
+struct CUgraphNode_st : kernevo::cudart::Live<CUgraphNode_st> {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   kernevo::cudart::Work work; // may be empty
   std::vector<CUgraphNode_st*> needs;
@@ -42,19 +44,22 @@ struct CUgraphNode_st {
   std::shared_ptr<CUgraph_st> child;
 };
 
-struct CUgraph_st {
+struct CUgraph_st : kernevo::cudart::Live<CUgraph_st> {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
   std::map<const CUgraphNode_st*, CUgraphNode_st*> clone_of; // nodes of the graph this is a copy of
+  bool is_child = false;                                     // of a node, which owns it
 
   CUgraphNode_st* add(cudaGraphNodeType type, kernevo::cudart::Work work,
                       std::span<CUgraphNode_st* const> needs);
+  // Whether they are nodes of this graph.
+  bool owns(std::span<CUgraphNode_st* const> these) const;
   std::unique_ptr<CUgraph_st> clone() const;
   // Every node after those it needs; empty when the edges make a circle (or there are no nodes).
   std::vector<CUgraphNode_st*> order() const;
   cudaError_t run() const;
 };
 
-struct CUgraphExec_st {
+struct CUgraphExec_st : kernevo::cudart::Live<CUgraphExec_st> {
   std::unique_ptr<CUgraph_st> graph;
   std::vector<CUgraphNode_st*> order;
   unsigned long long flags = 0;
@@ -75,7 +80,7 @@ struct Capture {
 
 } // namespace kernevo::cudart
 
-struct CUstream_st {
+struct CUstream_st : kernevo::cudart::Live<CUstream_st> {
   std::shared_ptr<kernevo::cudart::Capture> capture;
   std::vector<CUgraphNode_st*> last; // what the next captured work waits for
   unsigned flags = 0;
@@ -86,7 +91,9 @@ struct CUstream_st {
 
 namespace kernevo::cudart {
 
-// The stream behind a handle; null for the default stream.
+// Whether the handle stands for a stream, the default one among them.
+bool is_stream(cudaStream_t handle);
+// The stream behind such a handle; null for the default stream.
 CUstream_st* stream_of(cudaStream_t handle);
 
 } // namespace kernevo::cudart

@@ -2,6 +2,7 @@
 
 #include "kernevo/cudart/core/session.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -32,6 +33,23 @@ vgpu::SamplerDescription sampler_of(const cudaTextureDesc& desc) {
   for (std::size_t i = 0; i < 4; ++i)
     sampler.border.at(i) = desc.borderColor[i];
   return sampler;
+}
+
+bool is_format(const cudaChannelFormatDesc& desc) {
+  return desc.x == 8 || desc.x == 16 || desc.x == 32;
+}
+
+// Whether what the resource is said to be made of is there.
+bool is_whole(const cudaResourceDesc& resource) {
+  switch (resource.resType) {
+  case cudaResourceTypeArray: return cudaArray::has(resource.res.array.array);
+  case cudaResourceTypeMipmappedArray: return cudaMipmappedArray::has(resource.res.mipmap.mipmap);
+  case cudaResourceTypeLinear:
+    return resource.res.linear.devPtr != nullptr && is_format(resource.res.linear.desc);
+  case cudaResourceTypePitch2D:
+    return resource.res.pitch2D.devPtr != nullptr && is_format(resource.res.pitch2D.desc);
+  default: return true;
+  }
 }
 
 // False when the resource is of a kind there is no image for.
@@ -90,10 +108,23 @@ vgpu::ChannelFormat format_of(const cudaChannelFormatDesc& desc) {
   return format;
 }
 
+bool is_image(const cudaChannelFormatDesc* desc, const cudaExtent& extent) {
+  constexpr std::size_t kMost = 1U << 27U;
+  std::size_t elements = 0;
+  return desc != nullptr && is_format(*desc) && extent.width > 0 && extent.width <= kMost &&
+         extent.height <= kMost && extent.depth <= kMost &&
+         !__builtin_mul_overflow(extent.width, std::max<std::size_t>(1, extent.height),
+                                 &elements) &&
+         !__builtin_mul_overflow(elements, std::max<std::size_t>(1, extent.depth), &elements) &&
+         elements <= std::size_t{1} << 48U;
+}
+
 cudaError_t make_array(cudaArray_t* array, const cudaChannelFormatDesc* desc, cudaExtent extent,
                        unsigned flags) {
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
+  if (array == nullptr || !is_image(desc, extent))
+    return session.set_error(cudaErrorInvalidValue);
   auto made = std::make_unique<cudaArray>();
   made->format = *desc;
   made->extent = extent;
@@ -119,6 +150,8 @@ cudaError_t make_array(cudaArray_t* array, const cudaChannelFormatDesc* desc, cu
 cudaError_t free_array(cudaArray_t array) {
   if (array == nullptr)
     return cudaSuccess;
+  if (!cudaArray::has(array) || array->is_level)
+    return Session::get().set_error(cudaErrorInvalidValue);
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   session.machine().free(array->image.memory);
@@ -130,6 +163,8 @@ cudaError_t create_texture(cudaTextureObject_t* object, const cudaResourceDesc& 
                            const cudaTextureDesc& texture, const cudaResourceViewDesc* view) {
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
+  if (object == nullptr || !is_whole(resource))
+    return session.set_error(cudaErrorInvalidValue);
   vgpu::TextureDescription description;
   if (!image_of(resource, description.image) ||
       (view != nullptr && !shows_all(*view, description.image)))
@@ -149,6 +184,8 @@ cudaError_t create_texture(cudaTextureObject_t* object, const cudaResourceDesc& 
 cudaError_t create_surface(cudaSurfaceObject_t* object, const cudaResourceDesc& resource) {
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
+  if (object == nullptr || !is_whole(resource))
+    return session.set_error(cudaErrorInvalidValue);
   vgpu::ImageDescription image;
   if (!image_of(resource, image))
     return session.set_error(cudaErrorNotSupported);

@@ -10,6 +10,8 @@
 namespace kernevo::cudart {
 
 vgpu::ChannelFormat format_of(const cudaChannelFormatDesc& desc);
+// Whether an image can have this format and size.
+bool is_image(const cudaChannelFormatDesc* desc, const cudaExtent& extent);
 cudaError_t make_array(cudaArray_t* array, const cudaChannelFormatDesc* desc, cudaExtent extent,
                        unsigned flags);
 cudaError_t free_array(cudaArray_t array);

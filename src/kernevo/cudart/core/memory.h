@@ -28,17 +28,23 @@ cudaError_t register_host(void* pointer, std::size_t bytes);
 cudaError_t memory_info(std::size_t* available, std::size_t* total);
 cudaError_t describe_pointer(cudaPointerAttributes* attributes, const void* pointer);
 
-// At once.
-cudaError_t copy_bytes(void* to, const void* from, std::size_t bytes);
-cudaError_t fill_bytes(void* to, int value, std::size_t bytes);
+// At once. The kind says which ends must be memory of the device.
+cudaError_t copy_bytes(void* to, const void* from, std::size_t bytes,
+                       cudaMemcpyKind kind = cudaMemcpyDefault);
+// Elements of 1, 2 or 4 bytes, in memory of the device.
+cudaError_t fill_elements(void* to, unsigned value, std::size_t element, std::size_t count);
 struct Plane {
   std::byte* data;
   std::size_t pitch;
 };
-cudaError_t copy_rows(Plane to, Plane from, std::size_t width, std::size_t height);
+cudaError_t fill_rows(Plane to, unsigned value, std::size_t element, std::size_t width,
+                      std::size_t height);
+cudaError_t copy_rows(Plane to, Plane from, std::size_t width, std::size_t height,
+                      cudaMemcpyKind kind = cudaMemcpyDefault);
 cudaError_t copy_box(const cudaMemcpy3DParms& p);
 // In the stream's order: a captured stream records it.
-cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream);
+cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                 cudaStream_t stream);
 cudaError_t copy(const cudaMemcpy3DParms& parameters, cudaStream_t stream);
 
 // The symbol's memory from `offset` on, or null when there are not `bytes` of it.

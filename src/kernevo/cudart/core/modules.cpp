@@ -34,6 +34,8 @@ std::optional<std::string> read_image_file(const char* path) {
 }
 
 cudaError_t load_module(Module** loaded, const void* image) {
+  if (loaded == nullptr)
+    return cudaErrorInvalidValue;
   auto text = ptx_of_image(image);
   if (!text) {
     fmt::print(stderr, "kernevo: {}\n", format_error(text.error()));
@@ -45,9 +47,11 @@ cudaError_t load_module(Module** loaded, const void* image) {
 cudaError_t find_function(const void** key, Module* module, const char* name) {
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
-  const auto* program = module == nullptr ? nullptr : session.program(*module);
+  const auto* program = Module::has(module) ? session.program(*module) : nullptr;
   if (program == nullptr)
     return cudaErrorInvalidResourceHandle;
+  if (name == nullptr)
+    return cudaErrorInvalidValue;
   if (!vgpu::find_kernel(*program, name))
     return cudaErrorSymbolNotFound;
   for (const auto& [known, handle] : module->functions)
@@ -66,9 +70,11 @@ cudaError_t find_global(std::uint64_t* address, std::size_t* bytes, Module* modu
                         const char* name) {
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
-  const auto* program = module == nullptr ? nullptr : session.program(*module);
+  const auto* program = Module::has(module) ? session.program(*module) : nullptr;
   if (program == nullptr)
     return cudaErrorInvalidResourceHandle;
+  if (name == nullptr)
+    return cudaErrorInvalidValue;
   const auto found = session.machine().variable(*program, name);
   if (!found)
     return cudaErrorSymbolNotFound;
@@ -80,6 +86,8 @@ cudaError_t find_global(std::uint64_t* address, std::size_t* bytes, Module* modu
 }
 
 cudaError_t load_module_file(Module** loaded, const char* path) {
+  if (path == nullptr)
+    return cudaErrorInvalidValue;
   const auto bytes = read_image_file(path);
   return bytes ? load_module(loaded, bytes->c_str()) : cudaErrorFileNotFound;
 }
@@ -87,7 +95,7 @@ cudaError_t load_module_file(Module** loaded, const char* path) {
 cudaError_t unload_module(Module* module) {
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
-  if (module == nullptr)
+  if (!Module::has(module) || module->unloaded)
     return cudaErrorInvalidResourceHandle;
   session.drop_module(module);
   return cudaSuccess;

@@ -59,6 +59,7 @@ Module* Session::add_module(const void* image) {
 
 void Session::drop_module(Module* module) {
   *module = Module();
+  module->unloaded = true;
 }
 
 void Session::add_kernel(Module* module, const void* host, const char* name) {
@@ -80,7 +81,7 @@ Symbol* Session::symbol(const void* host) {
 }
 
 const vgpu::Program* Session::program(Module& module) {
-  if (module.program != nullptr || module.error)
+  if (module.program != nullptr || module.error || module.unloaded)
     return module.program.get();
   for (const void* const image : module.images) {
     auto ptx = ptx_of_fat_binary(image);
@@ -117,6 +118,11 @@ vgpu::DevicePointer Session::address(const Symbol& symbol) {
   return found ? *found : 0;
 }
 
+bool is_stream(cudaStream_t handle) {
+  return handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread ||
+         CUstream_st::has(handle);
+}
+
 CUstream_st* stream_of(cudaStream_t handle) {
   static thread_local CUstream_st per_thread;
   if (handle == cudaStreamPerThread)
@@ -125,8 +131,12 @@ CUstream_st* stream_of(cudaStream_t handle) {
 }
 
 cudaError_t Session::submit(cudaStream_t handle, Work work, cudaGraphNodeType type) {
+  if (!is_stream(handle))
+    return set_error(cudaErrorInvalidResourceHandle);
   if (CUstream_st* const stream = stream_of(handle); stream != nullptr && stream->capturing()) {
     const std::lock_guard lock(mutex);
+    if (!CUgraph_st::has(stream->capture->graph))
+      return set_error(cudaErrorStreamCaptureInvalidated);
     stream->last = {stream->capture->graph->add(type, std::move(work), stream->last)};
     return cudaSuccess;
   }
@@ -149,15 +159,23 @@ cudaError_t Session::launch(const Kernel& kernel, const LaunchShape& shape, void
   config.cooperative = cooperative;
   config.cluster = {shape.cluster.x, shape.cluster.y, shape.cluster.z};
   config.parameters.resize(info->parameter_bytes);
-  for (std::size_t i = 0; i < info->parameters.size(); ++i)
+  if (!is_stream(shape.stream))
+    return set_error(cudaErrorInvalidResourceHandle);
+  for (std::size_t i = 0; i < info->parameters.size(); ++i) {
+    if (arguments == nullptr || arguments[i] == nullptr)
+      return set_error(cudaErrorInvalidValue);
     std::memcpy(config.parameters.data() + info->parameters[i].offset, arguments[i],
                 info->parameters[i].size);
+  }
   const cudaError_t error = submit(
       shape.stream,
-      [this, &kernel, loaded, config = std::move(config)] { return run(kernel, *loaded, config); },
+      // A graph may launch it after the module is unloaded.
+      [this, &kernel, held = kernel.module->program, config = std::move(config)] {
+        return run(kernel, *held, config);
+      },
       cudaGraphNodeTypeKernel);
   if (const CUstream_st* const stream = stream_of(shape.stream);
-      stream != nullptr && stream->capturing())
+      error == cudaSuccess && stream != nullptr && stream->capturing())
     stream->last.front()->kernel =
         make_kernel_work({const_cast<void*>(kernel.host), shape.grid, shape.block, // NOLINT
                           static_cast<unsigned>(shape.shared), arguments, nullptr});

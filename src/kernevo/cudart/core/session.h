@@ -5,6 +5,7 @@
 
 #include "kernevo/base/result.h"
 #include "kernevo/cudart/core/graph.h"
+#include "kernevo/cudart/core/live.h"
 #include "kernevo/vgpu/execute/machine.h"
 
 #include <chrono>
@@ -17,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-struct CUevent_st {
+struct CUevent_st : kernevo::cudart::Live<CUevent_st> {
   std::chrono::steady_clock::time_point at;
   bool timed = true;
   // Where a captured stream stood when it recorded the event.
@@ -27,12 +28,13 @@ struct CUevent_st {
 
 namespace kernevo::cudart {
 
-struct Module {
+struct Module : Live<Module> {
   std::vector<const void*> images; // fat binaries; several are linked
   std::vector<std::string> texts;  // the same as PTX, for modules that come so
   std::vector<std::pair<std::string, const void*>> functions; // the driver's handles of kernels
   std::shared_ptr<const vgpu::Program> program; // null until first use, or when it cannot be loaded
   std::optional<Error> error;
+  bool unloaded = false;
 };
 
 struct Kernel {

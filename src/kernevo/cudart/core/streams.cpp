@@ -13,6 +13,8 @@ constexpr int kGreatestPriority = -5;
 } // namespace
 
 cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
+  if (stream == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   *stream = new CUstream_st();
   (*stream)->flags = flags;
   (*stream)->priority = std::clamp(priority, kGreatestPriority, 0);
@@ -20,16 +22,16 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
 }
 
 cudaError_t destroy_stream(cudaStream_t stream) {
-  if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
+  if (!CUstream_st::has(stream))
     return Session::get().set_error(cudaErrorInvalidResourceHandle);
   delete stream;
   return cudaSuccess;
 }
 
 cudaError_t wait_for_event(cudaStream_t handle, cudaEvent_t event) {
-  CUstream_st* const stream = stream_of(handle);
-  if (event == nullptr)
+  if (!is_stream(handle) || !CUevent_st::has(event))
     return Session::get().set_error(cudaErrorInvalidResourceHandle);
+  CUstream_st* const stream = stream_of(handle);
   if (stream == nullptr || event->capture == nullptr || !event->capture->open)
     return cudaSuccess;
   if (stream->capture != event->capture) {
@@ -43,6 +45,8 @@ cudaError_t wait_for_event(cudaStream_t handle, cudaEvent_t event) {
 }
 
 cudaError_t run_on_host(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  if (function == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   return Session::get().submit(
       stream,
       [=] {
@@ -53,24 +57,30 @@ cudaError_t run_on_host(cudaStream_t stream, cudaHostFn_t function, void* data) 
 }
 
 cudaError_t stream_priorities(int* least, int* greatest) {
-  *least = 0;
-  *greatest = kGreatestPriority;
+  if (least != nullptr)
+    *least = 0;
+  if (greatest != nullptr)
+    *greatest = kGreatestPriority;
   return cudaSuccess;
 }
 
 cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
+  if (event == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   *event = new CUevent_st();
   (*event)->timed = (flags & cudaEventDisableTiming) == 0;
   return cudaSuccess;
 }
 
 cudaError_t destroy_event(cudaEvent_t event) {
+  if (!CUevent_st::has(event))
+    return Session::get().set_error(cudaErrorInvalidResourceHandle);
   delete event;
   return cudaSuccess;
 }
 
 cudaError_t record_event(cudaEvent_t event, cudaStream_t handle) {
-  if (event == nullptr)
+  if (!CUevent_st::has(event) || !is_stream(handle))
     return Session::get().set_error(cudaErrorInvalidResourceHandle);
   if (const CUstream_st* const stream = stream_of(handle);
       stream != nullptr && stream->capturing()) {
@@ -86,17 +96,34 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t handle) {
 
 cudaError_t elapsed_time(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   constexpr std::chrono::steady_clock::time_point never;
-  if (begin == nullptr || end == nullptr || !begin->timed || !end->timed || begin->at == never ||
-      end->at == never)
+  if (milliseconds == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
+  if (!CUevent_st::has(begin) || !CUevent_st::has(end) || !begin->timed || !end->timed ||
+      begin->at == never || end->at == never)
     return Session::get().set_error(cudaErrorInvalidResourceHandle);
   *milliseconds = std::chrono::duration<float, std::milli>(end->at - begin->at).count();
   return cudaSuccess;
 }
 
-cudaStreamCaptureStatus capture_status(cudaStream_t handle) {
+cudaError_t stream_state(cudaStream_t handle) {
+  return is_stream(handle) ? Session::get().last_error(false)
+                           : Session::get().set_error(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t event_state(cudaEvent_t event) {
+  return CUevent_st::has(event) ? Session::get().last_error(false)
+                                : Session::get().set_error(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t capture_status(cudaStream_t handle, cudaStreamCaptureStatus* status) {
+  if (status == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
+  if (!is_stream(handle))
+    return Session::get().set_error(cudaErrorInvalidResourceHandle);
   const CUstream_st* const stream = stream_of(handle);
-  return stream != nullptr && stream->capturing() ? cudaStreamCaptureStatusActive
-                                                  : cudaStreamCaptureStatusNone;
+  *status = stream != nullptr && stream->capturing() ? cudaStreamCaptureStatusActive
+                                                     : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
 }
 
 } // namespace kernevo::cudart

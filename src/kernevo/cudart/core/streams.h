@@ -15,6 +15,9 @@ cudaError_t create_event(cudaEvent_t* event, unsigned flags);
 cudaError_t destroy_event(cudaEvent_t event);
 cudaError_t record_event(cudaEvent_t event, cudaStream_t handle);
 cudaError_t elapsed_time(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
-cudaStreamCaptureStatus capture_status(cudaStream_t handle);
+// All work is done: what is left to say is the last error.
+cudaError_t stream_state(cudaStream_t handle);
+cudaError_t event_state(cudaEvent_t event);
+cudaError_t capture_status(cudaStream_t handle, cudaStreamCaptureStatus* status);
 
 } // namespace kernevo::cudart

@@ -2,6 +2,7 @@
 #include "kernevo/cudart/core/device.h"
 #include "kernevo/cudart/core/entry_points.h"
 #include "kernevo/cudart/core/errors.h"
+#include "kernevo/cudart/core/live.h"
 #include "kernevo/cudart/core/session.h"
 #include "kernevo/cudart/core/streams.h"
 #include "kernevo/cudart/driver/driver.h"
@@ -13,7 +14,7 @@
 
 using namespace kernevo::cudart; // NOLINT(google-build-using-namespace)
 
-struct CUctx_st {
+struct CUctx_st : Live<CUctx_st> {
   int device = 0;
 };
 
@@ -78,13 +79,15 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   cudaDeviceProp properties;
   const cudaError_t error = device_properties(&properties, device);
-  std::memcpy(uuid, &properties.uuid, sizeof *uuid);
+  if (error == cudaSuccess)
+    std::memcpy(uuid, &properties.uuid, sizeof *uuid);
   return driver_result(error);
 }
 CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
   cudaDeviceProp properties;
   const cudaError_t error = device_properties(&properties, device);
-  *bytes = properties.totalGlobalMem;
+  if (error == cudaSuccess)
+    *bytes = properties.totalGlobalMem;
   return driver_result(error);
 }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
@@ -122,6 +125,8 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice /*device*/, unsigned* flags, int* a
 CUresult cuCtxCreate_v2(CUcontext* context, unsigned /*flags*/, CUdevice device) {
   if (device != 0)
     return CUDA_ERROR_INVALID_DEVICE;
+  if (context == nullptr)
+    return CUDA_ERROR_INVALID_VALUE;
   *context = new CUctx_st();
   current().push_back(*context);
   return CUDA_SUCCESS;
@@ -131,7 +136,7 @@ CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* /*parameters*/, u
   return cuCtxCreate_v2(context, flags, device);
 }
 CUresult cuCtxDestroy(CUcontext context) {
-  if (context == nullptr)
+  if (!CUctx_st::has(context))
     return CUDA_ERROR_INVALID_CONTEXT;
   std::erase(current(), context);
   if (context != &primary())
@@ -139,6 +144,8 @@ CUresult cuCtxDestroy(CUcontext context) {
   return CUDA_SUCCESS;
 }
 CUresult cuCtxSetCurrent(CUcontext context) {
+  if (context != nullptr && !CUctx_st::has(context))
+    return CUDA_ERROR_INVALID_CONTEXT;
   if (!current().empty())
     current().pop_back();
   if (context != nullptr)
@@ -150,6 +157,8 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
   return CUDA_SUCCESS;
 }
 CUresult cuCtxPushCurrent(CUcontext context) {
+  if (!CUctx_st::has(context))
+    return CUDA_ERROR_INVALID_CONTEXT;
   current().push_back(context);
   return CUDA_SUCCESS;
 }

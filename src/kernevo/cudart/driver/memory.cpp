@@ -7,7 +7,6 @@
 #include "kernevo/cudart/driver/driver.h"
 
 #include <cstring>
-#include <vector>
 
 using namespace kernevo::cudart; // NOLINT(google-build-using-namespace)
 
@@ -16,30 +15,17 @@ namespace {
 template <class T>
 CUresult fill(CUdeviceptr to, std::size_t pitch, T value, std::size_t width, std::size_t height,
               CUstream stream) {
-  cudaMemsetParams parameters{};
-  parameters.dst = pointer_of(to);
-  parameters.pitch = pitch;
-  parameters.value = value;
-  parameters.elementSize = sizeof value;
-  parameters.width = width;
-  parameters.height = height;
   return driver_result(Session::get().submit(
       stream,
-      [parameters, value] {
-        std::vector<T> row(parameters.width, value);
-        for (std::size_t y = 0; y < parameters.height; ++y)
-          if (const cudaError_t error = kernevo::cudart::copy(
-                  static_cast<std::byte*>(parameters.dst) + y * parameters.pitch, row.data(),
-                  row.size() * sizeof(T), nullptr);
-              error != cudaSuccess)
-            return error;
-        return cudaSuccess;
+      [=] {
+        return fill_rows({bytes_of(pointer_of(to)), pitch}, value, sizeof value, width, height);
       },
       cudaGraphNodeTypeMemset));
 }
 
-CUresult copy_linear(void* to, const void* from, std::size_t bytes, CUstream stream) {
-  return driver_result(kernevo::cudart::copy(to, from, bytes, stream));
+CUresult copy_linear(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                     CUstream stream) {
+  return driver_result(kernevo::cudart::copy(to, from, bytes, kind, stream));
 }
 
 // One end of a copy in several dimensions.
@@ -62,9 +48,14 @@ CUresult copy_ends(End from, End to, cudaPos at, cudaPos to_at, cudaExtent exten
   cudaMemcpy3DParms p{};
   // Positions and widths are bytes here, elements of the array there.
   std::size_t element = 1;
+  bool known = true;
   auto end = [&](End& side, cudaPos& position, cudaArray_t& array, cudaPitchedPtr& pointer) {
     if (side.type == CU_MEMORYTYPE_ARRAY) {
       array = reinterpret_cast<cudaArray_t>(side.array); // NOLINT
+      if (!cudaArray::has(array)) {
+        known = false;
+        return;
+      }
       element = array->image.format.bytes();
       position.x /= element;
     } else {
@@ -77,6 +68,8 @@ CUresult copy_ends(End from, End to, cudaPos at, cudaPos to_at, cudaExtent exten
   };
   end(from, at, p.srcArray, p.srcPtr);
   end(to, to_at, p.dstArray, p.dstPtr);
+  if (!known)
+    return CUDA_ERROR_INVALID_HANDLE;
   p.srcPos = at;
   p.dstPos = to_at;
   p.extent = {extent.width / element, extent.height, extent.depth};
@@ -108,9 +101,11 @@ extern "C" {
 
 CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   void* pointer = nullptr;
-  const cudaError_t error =
-      bytes == 0 ? cudaErrorInvalidValue : allocate(&pointer, bytes, "cudaMalloc");
-  *address = address_of(pointer);
+  const cudaError_t error = bytes == 0 || address == nullptr
+                                ? cudaErrorInvalidValue
+                                : allocate(&pointer, bytes, "cudaMalloc");
+  if (error == cudaSuccess)
+    *address = address_of(pointer);
   return driver_result(error);
 }
 CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream /*stream*/) {
@@ -190,43 +185,43 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevi
 }
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return copy_linear(pointer_of(to), pointer_of(from), bytes, nullptr);
+  return copy_linear(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDefault, nullptr);
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return copy_linear(pointer_of(to), pointer_of(from), bytes, stream);
+  return copy_linear(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDefault, stream);
 }
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
-  return copy_linear(pointer_of(to), from, bytes, nullptr);
+  return copy_linear(pointer_of(to), from, bytes, cudaMemcpyHostToDevice, nullptr);
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
-  return copy_linear(pointer_of(to), from, bytes, stream);
+  return copy_linear(pointer_of(to), from, bytes, cudaMemcpyHostToDevice, stream);
 }
 CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
-  return copy_linear(to, pointer_of(from), bytes, nullptr);
+  return copy_linear(to, pointer_of(from), bytes, cudaMemcpyDeviceToHost, nullptr);
 }
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return copy_linear(to, pointer_of(from), bytes, stream);
+  return copy_linear(to, pointer_of(from), bytes, cudaMemcpyDeviceToHost, stream);
 }
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return copy_linear(pointer_of(to), pointer_of(from), bytes, nullptr);
+  return copy_linear(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice, nullptr);
 }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return copy_linear(pointer_of(to), pointer_of(from), bytes, stream);
+  return copy_linear(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDeviceToDevice, stream);
 }
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D* parameters) {
-  return copy_plane(*parameters, nullptr);
+  return parameters == nullptr ? CUDA_ERROR_INVALID_VALUE : copy_plane(*parameters, nullptr);
 }
 CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* parameters) {
-  return copy_plane(*parameters, nullptr);
+  return parameters == nullptr ? CUDA_ERROR_INVALID_VALUE : copy_plane(*parameters, nullptr);
 }
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* parameters, CUstream stream) {
-  return copy_plane(*parameters, stream);
+  return parameters == nullptr ? CUDA_ERROR_INVALID_VALUE : copy_plane(*parameters, stream);
 }
 CUresult cuMemcpy3D(const CUDA_MEMCPY3D* parameters) {
-  return copy_volume(*parameters, nullptr);
+  return parameters == nullptr ? CUDA_ERROR_INVALID_VALUE : copy_volume(*parameters, nullptr);
 }
 CUresult cuMemcpy3DAsync(const CUDA_MEMCPY3D* parameters, CUstream stream) {
-  return copy_volume(*parameters, stream);
+  return parameters == nullptr ? CUDA_ERROR_INVALID_VALUE : copy_volume(*parameters, stream);
 }
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {
   return fill(to, 0, value, count, 1, nullptr);
@@ -265,11 +260,11 @@ CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned flags, int priori
 CUresult cuStreamDestroy(CUstream stream) {
   return driver_result(destroy_stream(stream));
 }
-CUresult cuStreamSynchronize(CUstream /*stream*/) {
-  return driver_result(Session::get().last_error(false));
+CUresult cuStreamSynchronize(CUstream stream) {
+  return driver_result(stream_state(stream));
 }
-CUresult cuStreamQuery(CUstream /*stream*/) {
-  return driver_result(Session::get().last_error(false));
+CUresult cuStreamQuery(CUstream stream) {
+  return driver_result(stream_state(stream));
 }
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned /*flags*/) {
   return driver_result(wait_for_event(stream, event));
@@ -281,8 +276,10 @@ CUresult cuStreamGetCtx(CUstream /*stream*/, CUcontext* context) {
   return cuCtxGetCurrent(context);
 }
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  *status = static_cast<CUstreamCaptureStatus>(capture_status(stream));
-  return CUDA_SUCCESS;
+  cudaStreamCaptureStatus found = cudaStreamCaptureStatusNone;
+  const cudaError_t error = capture_status(stream, &found);
+  *status = static_cast<CUstreamCaptureStatus>(found);
+  return driver_result(error);
 }
 CUresult cuEventCreate(CUevent* event, unsigned flags) {
   return driver_result(create_event(event, flags));
@@ -293,11 +290,11 @@ CUresult cuEventDestroy(CUevent event) {
 CUresult cuEventRecord(CUevent event, CUstream stream) {
   return driver_result(record_event(event, stream));
 }
-CUresult cuEventSynchronize(CUevent /*event*/) {
-  return driver_result(Session::get().last_error(false));
+CUresult cuEventSynchronize(CUevent event) {
+  return driver_result(event_state(event));
 }
-CUresult cuEventQuery(CUevent /*event*/) {
-  return driver_result(Session::get().last_error(false));
+CUresult cuEventQuery(CUevent event) {
+  return driver_result(event_state(event));
 }
 CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
   return driver_result(elapsed_time(milliseconds, begin, end));

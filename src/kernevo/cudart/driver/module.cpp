@@ -1,6 +1,7 @@
 // The driver's interface: modules, linking, kernels and their launches.
 #include "kernevo/cudart/core/fatbin.h"
 #include "kernevo/cudart/core/kernels.h"
+#include "kernevo/cudart/core/live.h"
 #include "kernevo/cudart/core/modules.h"
 #include "kernevo/cudart/core/session.h"
 #include "kernevo/cudart/driver/driver.h"
@@ -18,7 +19,7 @@ using kernevo::cudart::resident_blocks;
 using kernevo::cudart::Session;
 using kernevo::cudart::set_kernel_attribute;
 
-struct CUlinkState_st {
+struct CUlinkState_st : kernevo::cudart::Live<CUlinkState_st> {
   std::vector<std::string> texts;
   std::string result;
 };
@@ -34,6 +35,8 @@ Module* module_of(CUlibrary handle) {
 }
 
 template <class Handle> CUresult load_image(Handle* handle, const void* image) {
+  if (handle == nullptr || image == nullptr)
+    return CUDA_ERROR_INVALID_VALUE;
   Module* loaded = nullptr;
   const cudaError_t error = kernevo::cudart::load_module(&loaded, image);
   if (error == cudaSuccess)
@@ -83,6 +86,10 @@ Arguments arguments_of(CUfunction function, void** parameters, void** extra) {
     return arguments;
   }
   const auto info = kernevo::vgpu::find_kernel(*program, kernel->name);
+  if (!info) {
+    arguments.error = CUDA_ERROR_INVALID_HANDLE;
+    return arguments;
+  }
   std::byte* buffer = nullptr;
   std::size_t bytes = 0;
   for (void** word = extra; word != nullptr && *word != CU_LAUNCH_PARAM_END; word += 2) {
@@ -148,6 +155,10 @@ CUresult cuLinkCreate(unsigned /*count*/, CUjit_option* /*options*/, void** /*va
 CUresult cuLinkAddData(CUlinkState state, CUjitInputType /*type*/, void* data, std::size_t bytes,
                        const char* /*name*/, unsigned /*count*/, CUjit_option* /*options*/,
                        void** /*values*/) {
+  if (!CUlinkState_st::has(state))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (data == nullptr || bytes == 0)
+    return CUDA_ERROR_INVALID_VALUE;
   const std::string copy(static_cast<const char*>(data), bytes);
   auto text = kernevo::cudart::ptx_of_image(copy.c_str());
   if (!text)
@@ -157,6 +168,8 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType /*type*/, void* data, s
 }
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned count,
                        CUjit_option* options, void** values) {
+  if (!CUlinkState_st::has(state))
+    return CUDA_ERROR_INVALID_HANDLE;
   auto bytes = kernevo::cudart::read_image_file(path);
   if (!bytes)
     return CUDA_ERROR_FILE_NOT_FOUND;
@@ -167,7 +180,9 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path,
 }
 // The result is not machine code but the modules' text, which only this library's loaders read.
 CUresult cuLinkComplete(CUlinkState state, void** result, std::size_t* bytes) {
-  if (state->texts.empty())
+  if (!CUlinkState_st::has(state))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (state->texts.empty() || result == nullptr)
     return CUDA_ERROR_INVALID_VALUE;
   state->result = kernevo::cudart::join_modules(state->texts);
   *result = state->result.data();
@@ -176,6 +191,8 @@ CUresult cuLinkComplete(CUlinkState state, void** result, std::size_t* bytes) {
   return CUDA_SUCCESS;
 }
 CUresult cuLinkDestroy(CUlinkState state) {
+  if (!CUlinkState_st::has(state))
+    return CUDA_ERROR_INVALID_HANDLE;
   delete state;
   return CUDA_SUCCESS;
 }

@@ -64,7 +64,7 @@ bool resource_of(const CUDA_RESOURCE_DESC& from, cudaResourceDesc& to) {
 bool is_integer(const cudaResourceDesc& resource) {
   cudaChannelFormatDesc format{};
   if (resource.resType == cudaResourceTypeArray)
-    format = resource.res.array.array->format;
+    format = cudaArray::has(resource.res.array.array) ? resource.res.array.array->format : format;
   else if (resource.resType == cudaResourceTypeLinear)
     format = resource.res.linear.desc;
   else if (resource.resType == cudaResourceTypePitch2D)
@@ -94,11 +94,15 @@ cudaTextureDesc texture_of(const CUDA_TEXTURE_DESC& from, bool integer) {
 extern "C" {
 
 CUresult cuArrayCreate(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* description) {
+  if (description == nullptr)
+    return CUDA_ERROR_INVALID_VALUE;
   const cudaChannelFormatDesc format = driver_format(description->Format, description->NumChannels);
   return driver_result(make_array(reinterpret_cast<cudaArray_t*>(array), &format, // NOLINT
                                   {description->Width, description->Height, 0}, 0));
 }
 CUresult cuArray3DCreate(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* description) {
+  if (description == nullptr)
+    return CUDA_ERROR_INVALID_VALUE;
   const cudaChannelFormatDesc format = driver_format(description->Format, description->NumChannels);
   return driver_result(make_array(reinterpret_cast<cudaArray_t*>(array), &format, // NOLINT
                                   {description->Width, description->Height, description->Depth},
@@ -109,6 +113,8 @@ CUresult cuArrayDestroy(CUarray array) {
 }
 CUresult cuTexObjectCreate(CUtexObject* object, const CUDA_RESOURCE_DESC* resource,
                            const CUDA_TEXTURE_DESC* texture, const CUDA_RESOURCE_VIEW_DESC* view) {
+  if (object == nullptr || resource == nullptr || texture == nullptr)
+    return CUDA_ERROR_INVALID_VALUE;
   cudaResourceDesc same{};
   if (view != nullptr || !resource_of(*resource, same))
     return CUDA_ERROR_NOT_SUPPORTED;
@@ -122,6 +128,8 @@ CUresult cuTexObjectDestroy(CUtexObject object) {
   return driver_result(destroy_image(object));
 }
 CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* resource) {
+  if (object == nullptr || resource == nullptr)
+    return CUDA_ERROR_INVALID_VALUE;
   cudaResourceDesc same{};
   if (!resource_of(*resource, same))
     return CUDA_ERROR_NOT_SUPPORTED;

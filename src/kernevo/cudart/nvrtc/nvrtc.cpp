@@ -7,6 +7,7 @@
 namespace {
 
 using Program = void*;
+constexpr int kInvalidOption = 5;
 constexpr int kNoCompiler = 11; // NVRTC_ERROR_INTERNAL_ERROR: NVRTC itself is not linked
 
 template <class Function> Function* real(const char* name) {
@@ -33,7 +34,10 @@ int nvrtcCompileProgram(Program program, int count, const char* const* options) 
     return kNoCompiler;
   std::vector<std::string> kept;
   for (int i = 0; i < count; ++i)
-    kept.push_back(for_ptx(options[i]));
+    if (options == nullptr || options[i] == nullptr)
+      return kInvalidOption;
+    else
+      kept.push_back(for_ptx(options[i]));
   std::vector<const char*> pointers;
   for (const std::string& option : kept)
     pointers.push_back(option.c_str());

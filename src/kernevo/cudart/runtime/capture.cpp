@@ -6,6 +6,7 @@
 
 using kernevo::cudart::Capture;
 using kernevo::cudart::capture_status;
+using kernevo::cudart::is_stream;
 using kernevo::cudart::Session;
 using kernevo::cudart::stream_of;
 
@@ -13,9 +14,13 @@ namespace {
 
 cudaError_t begin(cudaStream_t handle, CUgraph_st* graph,
                   std::span<CUgraphNode_st* const> dependencies) {
+  if (!is_stream(handle))
+    return Session::get().set_error(cudaErrorInvalidResourceHandle);
   CUstream_st* const stream = stream_of(handle);
   if (stream == nullptr)
     return Session::get().set_error(cudaErrorStreamCaptureUnsupported);
+  if (!CUgraph_st::has(graph) || !graph->owns(dependencies))
+    return Session::get().set_error(cudaErrorInvalidValue);
   if (stream->capturing())
     return Session::get().set_error(cudaErrorIllegalState);
   static unsigned long long next = 0;
@@ -42,26 +47,31 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
   return begin(stream, graph, {dependencies, count});
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
+  if (graph == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
+  if (!is_stream(handle))
+    return Session::get().set_error(cudaErrorInvalidResourceHandle);
   CUstream_st* const stream = stream_of(handle);
   if (stream == nullptr || !stream->capturing())
     return Session::get().set_error(cudaErrorIllegalState);
   if (stream->capture->origin != stream)
     return Session::get().set_error(cudaErrorStreamCaptureUnmatched);
   stream->capture->open = false;
-  *graph = stream->capture->graph;
+  const bool whole = CUgraph_st::has(stream->capture->graph);
+  *graph = whole ? stream->capture->graph : nullptr;
   stream->capture.reset();
   stream->last.clear();
-  return cudaSuccess;
+  return whole ? cudaSuccess : Session::get().set_error(cudaErrorStreamCaptureInvalidated);
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
-  *status = capture_status(handle);
-  return cudaSuccess;
+  return capture_status(handle, status);
 }
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus* status,
                                      unsigned long long* id, cudaGraph_t* graph,
                                      const cudaGraphNode_t** dependencies,
                                      const cudaGraphEdgeData** edges, std::size_t* count) {
-  cudaStreamIsCapturing(handle, status);
+  if (const cudaError_t error = capture_status(handle, status); error != cudaSuccess)
+    return error;
   if (*status != cudaStreamCaptureStatusActive)
     return cudaSuccess;
   const CUstream_st* const stream = stream_of(handle);
@@ -80,9 +90,14 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNode_t* dependencies,
                                                 const cudaGraphEdgeData* /*data*/,
                                                 std::size_t count, unsigned flags) {
+  if (!is_stream(handle))
+    return Session::get().set_error(cudaErrorInvalidResourceHandle);
   CUstream_st* const stream = stream_of(handle);
   if (stream == nullptr || !stream->capturing())
     return Session::get().set_error(cudaErrorIllegalState);
+  if (!CUgraph_st::has(stream->capture->graph) ||
+      !stream->capture->graph->owns({dependencies, count}))
+    return Session::get().set_error(cudaErrorInvalidValue);
   if (flags == cudaStreamSetCaptureDependencies)
     stream->last.clear();
   stream->last.insert(stream->last.end(), dependencies, dependencies + count);

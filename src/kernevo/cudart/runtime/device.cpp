@@ -8,10 +8,14 @@ using namespace kernevo::cudart; // NOLINT(google-build-using-namespace)
 extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
+  if (count == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   *count = 1;
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
+  if (device == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   *device = 0;
   return cudaSuccess;
 }

@@ -13,21 +13,27 @@ using kernevo::cudart::Session;
 extern "C" {
 
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned /*flags*/) {
+  if (graph == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   *graph = new CUgraph_st();
   return cudaSuccess;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  if (!CUgraph_st::has(graph) || graph->is_child)
+    return Session::get().set_error(cudaErrorInvalidValue);
   delete graph;
   return cudaSuccess;
 }
 cudaError_t cudaGraphClone(cudaGraph_t* copy, cudaGraph_t graph) {
-  if (graph == nullptr)
+  if (copy == nullptr || !CUgraph_st::has(graph))
     return Session::get().set_error(cudaErrorInvalidValue);
   *copy = graph->clone().release();
   return cudaSuccess;
 }
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original,
                                      cudaGraph_t copy) {
+  if (!CUgraph_st::has(copy))
+    return Session::get().set_error(cudaErrorInvalidValue);
   const auto found = copy->clone_of.find(original);
   if (found == copy->clone_of.end())
     return Session::get().set_error(cudaErrorInvalidValue);
@@ -36,7 +42,7 @@ cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t orig
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                  unsigned long long flags) {
-  if (graph == nullptr)
+  if (executable == nullptr || !CUgraph_st::has(graph))
     return Session::get().set_error(cudaErrorInvalidValue);
   auto made = std::make_unique<CUgraphExec_st>();
   made->graph = graph->clone();
@@ -60,15 +66,21 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* executable, cudaGrap
   return error;
 }
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t executable, unsigned long long* flags) {
+  if (!CUgraphExec_st::has(executable))
+    return Session::get().set_error(cudaErrorInvalidValue);
   *flags = executable->flags;
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  if (!CUgraphExec_st::has(executable))
+    return Session::get().set_error(cudaErrorInvalidValue);
   delete executable;
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info) {
+  if (!CUgraphExec_st::has(executable) || !CUgraph_st::has(graph))
+    return Session::get().set_error(cudaErrorInvalidValue);
   const auto& old = executable->graph->nodes;
   cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
   if (old.size() != graph->nodes.size())
@@ -97,11 +109,13 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
   return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-  if (executable == nullptr)
+  if (!CUgraphExec_st::has(executable))
     return Session::get().set_error(cudaErrorInvalidValue);
   return Session::get().submit(
       stream,
       [executable] {
+        if (!CUgraphExec_st::has(executable)) // destroyed since the launch was captured
+          return cudaErrorInvalidValue;
         for (const CUgraphNode_st* node : executable->order)
           if (node->enabled && node->work)
             if (const cudaError_t error = node->work(); error != cudaSuccess)
@@ -115,6 +129,8 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t /*executable*/, cudaStream_t /*strea
 }
 
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned /*flags*/) {
+  if (!CUgraph_st::has(graph))
+    return Session::get().set_error(cudaErrorInvalidValue);
   std::FILE* const file = std::fopen(path, "w");
   if (file == nullptr)
     return Session::get().set_error(cudaErrorOperatingSystem);

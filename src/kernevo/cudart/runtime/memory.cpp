@@ -21,11 +21,9 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned /*flags*/) {
   return allocate(pointer, bytes, "cudaHostAlloc", cudaMemoryTypeHost);
 }
-cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t /*stream*/) {
-  return allocate(pointer, bytes, "cudaMallocAsync");
-}
-cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t /*pool*/,
-                                    cudaStream_t /*stream*/) {
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  if (!is_stream(stream))
+    return Session::get().set_error(cudaErrorInvalidResourceHandle);
   return allocate(pointer, bytes, "cudaMallocAsync");
 }
 cudaError_t cudaFree(void* pointer) {
@@ -48,6 +46,8 @@ cudaError_t cudaHostUnregister(void* pointer) {
   return release(pointer);
 }
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned /*flags*/) {
+  if (device == nullptr || host == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   *device = host;
   return cudaSuccess;
 }
@@ -56,8 +56,14 @@ cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t widt
   return allocate_pitched(pointer, pitch, width, height);
 }
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
-  *pointer = {nullptr, pitched(extent.width), extent.width, extent.height};
-  return allocate(&pointer->ptr, pointer->pitch * extent.height * extent.depth, "cudaMalloc3D");
+  const std::size_t pitch = pitched(extent.width);
+  std::size_t bytes = 0;
+  if (pointer == nullptr || pitch < extent.width ||
+      __builtin_mul_overflow(pitch, extent.height, &bytes) ||
+      __builtin_mul_overflow(bytes, extent.depth, &bytes))
+    return Session::get().set_error(cudaErrorInvalidValue);
+  *pointer = {nullptr, pitch, extent.width, extent.height};
+  return allocate(&pointer->ptr, bytes, "cudaMalloc3D");
 }
 cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total) {
   return memory_info(available, total);
@@ -88,9 +94,9 @@ cudaError_t cudaMemAdvise(const void* /*pointer*/, std::size_t /*bytes*/,
   return cudaSuccess;
 }
 
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/,
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return copy(to, from, bytes, stream);
+  return copy(to, from, bytes, kind, stream);
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
@@ -105,9 +111,11 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int /*to_device*/, const void* from, i
 }
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
-                              cudaMemcpyKind /*kind*/, cudaStream_t stream) {
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  if (width > to_pitch || width > from_pitch)
+    return Session::get().set_error(cudaErrorInvalidPitchValue);
   return Session::get().submit(stream, [=] {
-    return copy_rows({bytes_of(to), to_pitch}, {bytes_of(from), from_pitch}, width, height);
+    return copy_rows({bytes_of(to), to_pitch}, {bytes_of(from), from_pitch}, width, height, kind);
   });
 }
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -115,6 +123,8 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
   return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
 }
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
+  if (parameters == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   return copy(*parameters, stream);
 }
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
@@ -139,7 +149,8 @@ cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters) {
 
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
   return Session::get().submit(
-      stream, [=] { return fill_bytes(to, value, bytes); }, cudaGraphNodeTypeMemset);
+      stream, [=] { return fill_elements(to, static_cast<unsigned>(value), 1, bytes); },
+      cudaGraphNodeTypeMemset);
 }
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
   return cudaMemsetAsync(to, value, bytes, nullptr);
@@ -147,11 +158,7 @@ cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
 cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream) {
   return Session::get().submit(stream, [=] {
-    for (std::size_t row = 0; row < height; ++row)
-      if (const cudaError_t error = fill_bytes(bytes_of(to) + row * pitch, value, width);
-          error != cudaSuccess)
-        return error;
-    return cudaSuccess;
+    return fill_rows({bytes_of(to), pitch}, static_cast<unsigned>(value), 1, width, height);
   });
 }
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
@@ -173,6 +180,8 @@ cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent) {
 }
 
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
+  if (pointer == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   *pointer = symbol_bytes(symbol, 0, 0);
   return *pointer != nullptr ? cudaSuccess : Session::get().set_error(cudaErrorInvalidSymbol);
 }
@@ -180,6 +189,8 @@ cudaError_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
   const Symbol* found = Session::get().symbol(symbol);
   if (found == nullptr)
     return Session::get().set_error(cudaErrorInvalidSymbol);
+  if (bytes == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   *bytes = found->bytes;
   return cudaSuccess;
 }

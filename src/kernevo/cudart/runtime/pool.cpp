@@ -1,4 +1,5 @@
 // Pools of memory: allocations are made when asked for, so a pool is a name with settings.
+#include "kernevo/cudart/core/live.h"
 #include "kernevo/cudart/core/session.h"
 
 #include <cstring>
@@ -6,7 +7,7 @@
 
 using kernevo::cudart::Session;
 
-struct CUmemPoolHandle_st {
+struct CUmemPoolHandle_st : kernevo::cudart::Live<CUmemPoolHandle_st> {
   std::map<cudaMemPoolAttr, std::uint64_t> attributes;
 };
 
@@ -28,9 +29,18 @@ std::size_t bytes_of(cudaMemPoolAttr attribute) {
                                                                 : sizeof(std::uint64_t);
 }
 
+cudaError_t refuse() {
+  return Session::get().set_error(cudaErrorInvalidValue);
+}
+
 } // namespace
 
 extern "C" {
+
+cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
+  return CUmemPoolHandle_st::has(pool) ? cudaMallocAsync(pointer, bytes, stream) : refuse();
+}
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int /*device*/) {
   *pool = &default_pool();
@@ -41,33 +51,39 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int /*device*/) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSetMemPool(int /*device*/, cudaMemPool_t pool) {
-  if (pool == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+  if (!CUmemPoolHandle_st::has(pool))
+    return refuse();
   current_pool() = pool;
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* /*properties*/) {
+  if (pool == nullptr)
+    return refuse();
   *pool = new CUmemPoolHandle_st();
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-  if (pool == nullptr || pool == &default_pool())
-    return Session::get().set_error(cudaErrorInvalidValue);
+  if (!CUmemPoolHandle_st::has(pool) || pool == &default_pool())
+    return refuse();
   if (current_pool() == pool)
     current_pool() = &default_pool();
   delete pool;
   return cudaSuccess;
 }
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t /*pool*/, std::size_t /*bytes*/) {
-  return cudaSuccess;
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t /*bytes*/) {
+  return CUmemPoolHandle_st::has(pool) ? cudaSuccess : refuse();
 }
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (!CUmemPoolHandle_st::has(pool) || value == nullptr)
+    return refuse();
   std::uint64_t stored = 0;
   std::memcpy(&stored, value, bytes_of(attribute));
   pool->attributes[attribute] = stored;
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (!CUmemPoolHandle_st::has(pool) || value == nullptr)
+    return refuse();
   const std::uint64_t stored = pool->attributes[attribute];
   std::memcpy(value, &stored, bytes_of(attribute));
   return cudaSuccess;

@@ -8,8 +8,7 @@ using namespace kernevo::cudart; // NOLINT(google-build-using-namespace)
 extern "C" {
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  *stream = new CUstream_st();
-  return cudaSuccess;
+  return create_stream(stream, 0, 0);
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return cudaStreamCreateWithPriority(stream, flags, 0);
@@ -20,21 +19,25 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return destroy_stream(stream);
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t /*stream*/) {
-  return Session::get().last_error(false);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return stream_state(stream);
 }
-cudaError_t cudaStreamQuery(cudaStream_t /*stream*/) {
-  return Session::get().last_error(false);
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return stream_state(stream);
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned /*flags*/) {
   return wait_for_event(handle, event);
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
+  if (!is_stream(handle))
+    return Session::get().set_error(cudaErrorInvalidResourceHandle);
   const CUstream_st* const stream = stream_of(handle);
   *priority = stream == nullptr ? 0 : stream->priority;
   return cudaSuccess;
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
+  if (!is_stream(handle))
+    return Session::get().set_error(cudaErrorInvalidResourceHandle);
   const CUstream_st* const stream = stream_of(handle);
   *flags = stream == nullptr ? 0 : stream->flags;
   return cudaSuccess;
@@ -52,6 +55,8 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t /*to*/, cudaStream_t /*from*/)
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned /*flags*/) {
+  if (callback == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
   return Session::get().submit(
       stream,
       [=] {
@@ -84,8 +89,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  *event = new CUevent_st();
-  return cudaSuccess;
+  return create_event(event, 0);
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return create_event(event, flags);
@@ -99,11 +103,11 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned /*flags*/) {
   return cudaEventRecord(event, stream);
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t /*event*/) {
-  return Session::get().last_error(false);
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return event_state(event);
 }
-cudaError_t cudaEventQuery(cudaEvent_t /*event*/) {
-  return Session::get().last_error(false);
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return event_state(event);
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   return elapsed_time(milliseconds, begin, end);

@@ -1,5 +1,6 @@
 // Arrays, texture objects and surface objects.
 #include "kernevo/cudart/core/images.h"
+#include "kernevo/cudart/core/memory.h"
 #include "kernevo/cudart/core/session.h"
 
 #include <algorithm>
@@ -11,17 +12,31 @@ namespace vgpu = kernevo::vgpu;
 
 namespace {
 
+bool holds(const cudaArray& array, std::size_t x, std::size_t y, std::size_t width,
+           std::size_t height) {
+  return x <= array_pitch(array) && width <= array_pitch(array) - x &&
+         y <= kernevo::cudart::array_rows(array) &&
+         height <= kernevo::cudart::array_rows(array) - y;
+}
+
+cudaError_t refuse(cudaError_t error = cudaErrorInvalidValue) {
+  return Session::get().set_error(error);
+}
+
 // Rows between an array and memory; `write` is towards the array. Offsets and widths in bytes.
-cudaError_t copy_rows(const cudaArray& array, std::size_t x, std::size_t y, void* memory,
+cudaError_t copy_rows(const cudaArray* handle, std::size_t x, std::size_t y, void* memory,
                       std::size_t pitch, std::size_t width, std::size_t height, bool write) {
-  if (x + width > array_pitch(array) || y + height > kernevo::cudart::array_rows(array))
+  if (!cudaArray::has(handle))
+    return cudaErrorInvalidResourceHandle;
+  if (memory == nullptr || (height > 1 && pitch < width))
     return cudaErrorInvalidValue;
-  for (std::size_t row = 0; row < height; ++row) {
-    std::byte* inside = array_bytes(array) + (y + row) * array_pitch(array) + x;
-    std::byte* outside = static_cast<std::byte*>(memory) + row * pitch;
-    std::memcpy(write ? inside : outside, write ? outside : inside, width);
-  }
-  return cudaSuccess;
+  const cudaArray& array = *handle;
+  if (!holds(array, x, y, width, height))
+    return cudaErrorInvalidValue;
+  const Plane inside{array_bytes(array) + y * array_pitch(array) + x, array_pitch(array)};
+  const Plane outside{static_cast<std::byte*>(memory), pitch};
+  return kernevo::cudart::copy_rows(write ? inside : outside, write ? outside : inside, width,
+                                    height);
 }
 
 } // namespace
@@ -47,6 +62,8 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array, const cudaChan
                                      cudaExtent extent, unsigned levels, unsigned flags) {
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
+  if (array == nullptr || !is_image(desc, extent))
+    return refuse();
   auto made = std::make_unique<cudaMipmappedArray>();
   vgpu::ImageDescription& image = made->image;
   image.format = format_of(*desc);
@@ -64,7 +81,12 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array, const cudaChan
     return session.set_error(cudaErrorMemoryAllocation);
   image.memory = *storage;
   for (std::uint32_t level = 0; level < image.levels; ++level) {
-    cudaArray one{*desc, extent, flags, image};
+    cudaArray one;
+    one.format = *desc;
+    one.extent = extent;
+    one.flags = flags;
+    one.image = image;
+    one.is_level = true;
     auto shrink = [&](std::uint32_t& now, std::size_t& asked) {
       if (now != 0)
         now = vgpu::level_extent(now, level);
@@ -83,14 +105,16 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array, const cudaChan
 }
 cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t* level, cudaMipmappedArray_const_t array,
                                        unsigned number) {
-  if (number >= array->levels.size())
-    return Session::get().set_error(cudaErrorInvalidValue);
+  if (level == nullptr || !cudaMipmappedArray::has(array) || number >= array->levels.size())
+    return refuse();
   *level = const_cast<cudaArray_t>(&array->levels[number]); // NOLINT
   return cudaSuccess;
 }
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array) {
   if (array == nullptr)
     return cudaSuccess;
+  if (!cudaMipmappedArray::has(array))
+    return refuse();
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   session.machine().free(array->image.memory);
@@ -99,6 +123,8 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array) {
 }
 cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* desc, cudaExtent* extent, unsigned* flags,
                              cudaArray_t array) {
+  if (!cudaArray::has(array))
+    return refuse(cudaErrorInvalidResourceHandle);
   if (desc != nullptr)
     *desc = array->format;
   if (extent != nullptr)
@@ -108,6 +134,8 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* desc, cudaExtent* extent, un
   return cudaSuccess;
 }
 cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* desc, cudaArray_const_t array) {
+  if (desc == nullptr || !cudaArray::has(array))
+    return refuse();
   *desc = array->format;
   return cudaSuccess;
 }
@@ -116,7 +144,7 @@ cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x, std::size_t 
                                      std::size_t pitch, std::size_t width, std::size_t height,
                                      cudaMemcpyKind /*kind*/, cudaStream_t stream) {
   return Session::get().submit(stream, [=] {
-    return copy_rows(*to, x, y, const_cast<void*>(from), pitch, width, height, true); // NOLINT
+    return copy_rows(to, x, y, const_cast<void*>(from), pitch, width, height, true); // NOLINT
   });
 }
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
@@ -126,6 +154,8 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t y, co
 }
 cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
                               std::size_t bytes, cudaMemcpyKind kind) {
+  if (!cudaArray::has(to))
+    return refuse(cudaErrorInvalidResourceHandle);
   const std::size_t row = array_pitch(*to);
   return cudaMemcpy2DToArray(to, x, y, from, row, bytes < row ? bytes : row,
                              bytes < row ? 1 : bytes / row, kind);
@@ -133,27 +163,31 @@ cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, cons
 cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t from,
                                   std::size_t x, std::size_t y, std::size_t width,
                                   std::size_t height, cudaMemcpyKind /*kind*/) {
-  return Session::get().set_error(copy_rows(*from, x, y, to, pitch, width, height, false));
+  return Session::get().set_error(copy_rows(from, x, y, to, pitch, width, height, false));
 }
 cudaError_t cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, cudaArray_const_t from,
                                        std::size_t x, std::size_t y, std::size_t width,
                                        std::size_t height, cudaMemcpyKind /*kind*/,
                                        cudaStream_t stream) {
   return Session::get().submit(
-      stream, [=] { return copy_rows(*from, x, y, to, pitch, width, height, false); });
+      stream, [=] { return copy_rows(from, x, y, to, pitch, width, height, false); });
 }
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t to_x, std::size_t to_y,
                                      cudaArray_const_t from, std::size_t x, std::size_t y,
                                      std::size_t width, std::size_t height,
                                      cudaMemcpyKind /*kind*/) {
-  if (x + width > array_pitch(*from) || y + height > kernevo::cudart::array_rows(*from))
-    return Session::get().set_error(cudaErrorInvalidValue);
-  return Session::get().set_error(copy_rows(*to, to_x, to_y,
+  if (!cudaArray::has(from))
+    return refuse(cudaErrorInvalidResourceHandle);
+  if (!holds(*from, x, y, width, height))
+    return refuse();
+  return Session::get().set_error(copy_rows(to, to_x, to_y,
                                             array_bytes(*from) + y * array_pitch(*from) + x,
                                             array_pitch(*from), width, height, true));
 }
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x, std::size_t y,
                                 std::size_t bytes, cudaMemcpyKind kind) {
+  if (!cudaArray::has(from))
+    return refuse(cudaErrorInvalidResourceHandle);
   const std::size_t row = array_pitch(*from);
   return cudaMemcpy2DFromArray(to, row, from, x, y, bytes < row ? bytes : row,
                                bytes < row ? 1 : bytes / row, kind);
@@ -162,6 +196,8 @@ cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x,
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResourceDesc* resource,
                                     const cudaTextureDesc* texture,
                                     const cudaResourceViewDesc* view) {
+  if (resource == nullptr || texture == nullptr)
+    return refuse();
   return create_texture(object, *resource, *texture, view);
 }
 cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
@@ -184,7 +220,7 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource,
   return cudaGetTextureObjectResourceDesc(resource, object);
 }
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* object, const cudaResourceDesc* resource) {
-  return create_surface(object, *resource);
+  return resource == nullptr ? refuse() : create_surface(object, *resource);
 }
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
   return destroy_image(object);
