@@ -339,7 +339,7 @@ TEST_F(BadRun, WrongReference) {
   // In a folder of the user's own nothing stays either.
   fs::create_directories(folder_.path() / "mine");
   write("mine/notes.txt", "mine");
-  expect_line(here({"evolve", task_, "-q", "--out", path("mine")}), 2, {"no baseline"});
+  expect_line(here({"evolve", task_, "-q", "--out", path("mine")}), 2, {"cannot be the baseline"});
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path() / "mine"), {}), 1);
 }
 TEST_F(BadRun, UnwritableOut) {

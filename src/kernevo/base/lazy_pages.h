@@ -17,7 +17,7 @@ namespace kernevo {
 
 class LazyPages {
 public:
-  // Writes the content of [offset, offset + bytes.size()); called once a page, from any thread.
+  // Writes the content of [offset, offset + bytes.size()); called once per page, from any thread.
   using Fill = std::function<void(std::uint64_t offset, std::span<std::byte> bytes)>;
   static constexpr std::uint64_t kPage = 4096;
 

@@ -47,10 +47,10 @@ enum class WorkerEnd { crashed, timed_out };
 class WorkerProcess {
 public:
   // A worker of this role with an empty environment, its standard streams on /dev/null and the
-  // channel as descriptor 3, forked by the nursery of the role. The nursery is started as
-  // `<program>
-  // __worker <role>` when it is first needed and handed `preparation`; each preparation has its
-  // own.
+  // channel as descriptor 3, forked by the nursery of the role.
+  // The nursery is started as `<program> __worker <role>` when it is first needed, and handed
+  // `preparation`.
+  // Each preparation has a nursery of its own.
   static Result<WorkerProcess> start(const std::string& role, const std::string& preparation = "");
   WorkerProcess(WorkerProcess&&) noexcept;
   WorkerProcess& operator=(WorkerProcess&&) noexcept;

@@ -175,20 +175,25 @@ private:
     Evaluation& e = result_.evaluation;
     e.instances_timed = tuned.trials.size() - std::min(request_.already, tuned.trials.size());
     e.exhausted = tuned.trials.size() >= points->size();
-    if (!tuned.best) {
-      const auto told = std::find_if(tuned.trials.begin(), tuned.trials.end(),
-                                     [](const search::Trial& t) { return !t.reason.empty(); });
-      if (told == tuned.trials.end())
-        return end(StepOutcome::failed, FaultKind::candidate_runtime_error, "no parameters work");
-      end(StepOutcome::failed, FaultKind::candidate_runtime_error, told->reason);
-      // The reason of a wrong one may name a hidden shape; its diagnosis does not.
-      KERNEVO_TRY(judgement, objective_->judge(points->values(told->configuration), false));
-      if (!judgement.right && judgement.diagnosis)
-        result_.diagnosis = judgement.diagnosis;
-      return false;
-    }
+    if (!tuned.best)
+      return nothing_works(*points, tuned.trials);
     take(*tuned.best, points->values(tuned.best->configuration));
     return true;
+  }
+
+  // Ends the climb with the first reason that any parameters gave.
+  Result<bool> nothing_works(const search::SearchSpace& points,
+                             const std::vector<search::Trial>& trials) {
+    const auto told = std::find_if(trials.begin(), trials.end(),
+                                   [](const search::Trial& t) { return !t.reason.empty(); });
+    if (told == trials.end())
+      return end(StepOutcome::failed, FaultKind::candidate_runtime_error, "no parameters work");
+    end(StepOutcome::failed, FaultKind::candidate_runtime_error, told->reason);
+    // The reason of a wrong one may name a hidden shape; its diagnosis does not.
+    KERNEVO_TRY(judgement, objective_->judge(points.values(told->configuration), false));
+    if (!judgement.right && judgement.diagnosis)
+      result_.diagnosis = judgement.diagnosis;
+    return false;
   }
 
   Result<bool> single() {

@@ -25,7 +25,7 @@ private:
     std::vector<float> coordinate; // of each value
   };
   struct Hyperparameters {
-    std::vector<double> log_length; // one a dimension
+    std::vector<double> log_length; // one per dimension
     double additive = 0;            // logit of the weight of the sum of one-parameter effects
     double log_noise = 0;
   };
@@ -58,7 +58,7 @@ private:
   double mean_ = 0;
   double deviation_ = 1;
 
-  std::vector<float> inverse_length_; // one a dimension, of the hyperparameters in use
+  std::vector<float> inverse_length_; // one per dimension, of the hyperparameters in use
   float additive_ = 0;
   double noise_ = 0;
 };

@@ -1,5 +1,5 @@
 // The cache files of Kernel Tuner: JSON with a header (device, kernel, problem, parameters) and one
-// entry a configuration.
+// entry per configuration.
 #pragma once
 
 #include "kernevo/search/recorded_space.h"

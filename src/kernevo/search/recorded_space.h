@@ -11,13 +11,13 @@ struct RecordedSpace {
   std::string name;
   std::string device; // where the file says so
   SearchSpace space;
-  std::vector<Trial> trials; // one a configuration, in the order of the space
+  std::vector<Trial> trials; // one per configuration, in the order of the space
   Nanoseconds best{};        // the shortest time
 };
 
 // Either a table or a Kernel Tuner cache file; both may be gzip. The table has tab-separated
 // columns: the parameters, then `status` (ok or a kind of failure), `ms`, `compile_ms`, and then
-// one a counter.
+// one per counter.
 Result<RecordedSpace> load_recorded_space(const std::filesystem::path& path);
 
 // From what either reader found. Parameters with a single value are dropped: there is nothing to

@@ -13,7 +13,7 @@ namespace kernevo::search {
 // A predicted time for configurations, from a model of the kernel. Only the order and the ratios
 // matter, not the unit. Not a number: no prediction for that configuration.
 struct Prior {
-  std::vector<double> predicted; // one a configuration, or empty for no prior
+  std::vector<double> predicted; // one per configuration, or empty for no prior
 };
 
 // `learn` is called after every told trial, in order, and `propose` for every configuration that is

@@ -47,7 +47,7 @@ using Blobs = std::vector<std::string>;
 // The hash of the source, the profile or the task an event refers to; empty when it has none.
 std::string reference_of(const RunEvent& event);
 
-// Safe from several threads. One writer a run, any number of readers beside it.
+// Safe from several threads. One writer per run, any number of readers beside it.
 class Journal : public Memo {
 public:
   enum class Access { read, write };

@@ -1,4 +1,4 @@
-// One writer a run: an advisory lock that dies with its process.
+// One writer per run: an advisory lock that dies with its process.
 #pragma once
 
 #include "kernevo/base/result.h"

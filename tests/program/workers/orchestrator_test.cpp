@@ -324,7 +324,7 @@ TEST_F(OrchestratorTest, AWrongReferenceIsNoBaseline) {
   const Ended ended = run("a", good_script());
   ASSERT_FALSE(ended.state);
   EXPECT_EQ(ended.state.error().code, ErrorCode::input);
-  EXPECT_THAT(format_error(ended.state.error()), HasSubstr("no baseline"));
+  EXPECT_THAT(format_error(ended.state.error()), HasSubstr("cannot be the baseline"));
 }
 
 TEST_F(OrchestratorTest, ALaunchTheGpuCannotMakeIsTheCandidatesLoss) {

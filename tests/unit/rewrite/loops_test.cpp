@@ -19,7 +19,7 @@ TEST(BlockShape, MakesTheBlockAParameter) {
                  "  if (i >= N) return;\n"
                  "  y[i] = x[i];\n"
                  "}\n");
-  EXPECT_THAT(why_not("block_shape", out), HasSubstr("no plain number"));
+  EXPECT_THAT(why_not("block_shape", out), HasSubstr("not a plain number"));
 }
 
 TEST(BlockShape, FollowsANumberInTheKernel) {

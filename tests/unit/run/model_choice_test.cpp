@@ -49,9 +49,9 @@ TEST_F(ModelChoiceTest, RefusesWhatIsNoChoice) {
   EXPECT_THAT(refused({"a=nan"}, ""), HasSubstr("weight"));
   EXPECT_THAT(refused({"=2"}, ""), HasSubstr("no name"));
   EXPECT_THAT(refused({"a", "a"}, ""), HasSubstr("twice"));
-  EXPECT_THAT(refused({"a"}, "1"), HasSubstr("no price"));
-  EXPECT_THAT(refused({"a"}, "1,-2"), HasSubstr("no price"));
-  EXPECT_THAT(refused({"a"}, "1,2,3,4"), HasSubstr("no price"));
+  EXPECT_THAT(refused({"a"}, "1"), HasSubstr("not a price"));
+  EXPECT_THAT(refused({"a"}, "1,-2"), HasSubstr("not a price"));
+  EXPECT_THAT(refused({"a"}, "1,2,3,4"), HasSubstr("not a price"));
 }
 
 TEST_F(ModelChoiceTest, CheapLeavesOutAllButTheKernel) {

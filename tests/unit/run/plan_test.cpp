@@ -102,7 +102,7 @@ TEST_F(PlanTest, ANameIsNoPath) {
       RunPlan named = plan();
       named.driver = driver;
       named.name = name;
-      EXPECT_THAT(refused(named), HasSubstr("no name for a run"));
+      EXPECT_THAT(refused(named), HasSubstr("not a name for a run"));
     }
 }
 

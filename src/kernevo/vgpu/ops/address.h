@@ -10,7 +10,7 @@ namespace kernevo::vgpu {
 
 struct AddressOperand {
   std::uint32_t slot = kNone; // 32 lanes of the base
-  bool wide = true;           // 8 bytes a lane, else 4 (zero-extended)
+  bool wide = true;           // 8 bytes per lane, else 4 (zero-extended)
   std::int64_t offset = 0;
 };
 
