@@ -4,7 +4,7 @@
   tests/compilers/run.py BUILD_FOLDER [COMPILER...]
 
 Without precompiled headers, so that an include that is missing shows. g++ and clang++-19 are needed to build at all and
-must be here; a newer g++ is asked where there is one.
+must be here; the one that built has read everything already. A newer g++ is asked where there is one.
 """
 import concurrent.futures
 import json
@@ -36,19 +36,26 @@ def flags_of(command):
     return kept
 
 
+def builder_of(build):
+    """The name of the compiler that built: g++ or clang++-19, however it was called."""
+    told = re.search(r"^CMAKE_CXX_COMPILER:[^=]*=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
+    return "clang++-19" if "clang" in told[1] else "g++"
+
+
 def jobs_of(build):
-    """(file, flags): the largest file of each target, and the fuzz targets, which this build does not have."""
-    largest = {}
+    """(file, flags): the largest file of each target of src, the smallest of each test, and the fuzz targets, which this
+    build does not have."""
+    chosen = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
-        target = re.search(r" -o \S*CMakeFiles/([^/]+)\.dir/", entry["command"])
+        target = re.search(r" -o (\S*)CMakeFiles/([^/]+)\.dir/", entry["command"])
         file = pathlib.Path(entry["file"])
         if not target or build in file.parents or not file.exists():
             continue
-        size = file.stat().st_size
-        if size > largest.get(target[1], (0,))[0]:
-            largest[target[1]] = (size, str(file), flags_of(entry["command"]))
-    jobs = {file: flags for _, file, flags in largest.values()}
-    library = largest["kernevo_ptx"][2]
+        size = file.stat().st_size * (-1 if target[1].startswith("tests/") else 1)
+        if target[2] not in chosen or size > chosen[target[2]][0]:
+            chosen[target[2]] = (size, str(file), flags_of(entry["command"]))
+    jobs = {file: flags for _, file, flags in chosen.values()}
+    library = chosen["kernevo_ptx"][2]
     jobs.update({str(file): library for file in sorted((SOURCE / "tests/fuzz").glob("fuzz_*.cpp"))})
     return list(jobs.items())
 
@@ -63,7 +70,7 @@ def read(compiler, file, flags):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    wanted = sys.argv[2:] or [*REQUIRED, *OPTIONAL]
+    wanted = sys.argv[2:] or [c for c in (*REQUIRED, *OPTIONAL) if c != builder_of(build)]
     compilers = [compiler for compiler in wanted if shutil.which(compiler)]
     absent = [compiler for compiler in wanted if compiler not in compilers]
     for compiler in absent:

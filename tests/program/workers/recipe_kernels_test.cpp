@@ -12,40 +12,40 @@ class RecipeKernels : public KernelTestOf<testing::TestWithParam<int>> {};
 
 constexpr int kParts = 8; // so that the cores share them
 
-// Each recipe compiled and checked with every sanitizer on, for its first operation and first type.
+// The first task that the recipe serves, by its operations, types and shapes.
+std::optional<Task> served_task(const Recipe& recipe, const Gpu& gpu) {
+  for (const std::string& operation : recipe.operations)
+    for (const DType dtype : dtypes_of(recipe, operation))
+      for (const std::string& text : tasks_of(operation, dtype)) {
+        const auto task = parse_task(text, "task.yaml");
+        if (const auto reason = unfit(recipe, task.value().task, gpu); reason && !*reason)
+          return task->task;
+      }
+  return std::nullopt;
+}
+
+// Each recipe compiled and checked with every sanitizer on.
 TEST_P(RecipeKernels, AreRightOnSmallShapes) {
   const auto recipes = load_recipes();
   ASSERT_TRUE(recipes) << format_error(recipes.error());
-  const auto gpu = find_gpu("A100");
   ASSERT_GE(recipes->size(), static_cast<std::size_t>(kParts));
-  for (std::size_t i = 0; i < recipes->size(); ++i) {
-    if (static_cast<int>(i % kParts) != GetParam())
-      continue;
+  const auto gpu = find_gpu("A100");
+  for (auto i = static_cast<std::size_t>(GetParam()); i < recipes->size(); i += kParts) {
     const Recipe& recipe = (*recipes)[i];
-    const std::string& operation = *recipe.operations.begin();
-    const DType dtype = dtypes_of(recipe, operation).front();
-    bool served = false;
-    for (const std::string& text : tasks_of(operation, dtype)) {
-      SCOPED_TRACE(recipe.name + "\n" + text);
-      const auto task = parse_task(text, "task.yaml");
-      ASSERT_TRUE(task);
-      if (const auto reason = unfit(recipe, task->task, *gpu); !reason || *reason)
-        continue;
-      const auto source = expand_recipe(recipe, task->task);
-      ASSERT_TRUE(source);
-      const auto kernel = parse_kernel_file(*source, recipe.name + ".cu");
-      ASSERT_TRUE(kernel);
-      CheckOptions options;
-      options.small_only = true;
-      options.seed = 7;
-      const auto checked = check_kernel(**open_device(DeviceChoice{}, task->task.target_gpu),
-                                        task->task, *kernel, options);
-      ASSERT_TRUE(checked) << format_error(checked.error());
-      EXPECT_TRUE(checked->verdict.correct) << checked->verdict.summary;
-      served = true;
-      break;
-    }
-    EXPECT_TRUE(served) << recipe.name << " serves none of the shapes tried";
+    SCOPED_TRACE(recipe.name);
+    const auto task = served_task(recipe, *gpu);
+    ASSERT_TRUE(task) << "serves none of the shapes tried";
+    const auto source = expand_recipe(recipe, *task);
+    ASSERT_TRUE(source);
+    const auto kernel = parse_kernel_file(*source, recipe.name + ".cu");
+    ASSERT_TRUE(kernel);
+    CheckOptions options;
+    options.small_only = true;
+    options.seed = 7;
+    const auto checked =
+        check_kernel(**open_device(DeviceChoice{}, task->target_gpu), *task, *kernel, options);
+    ASSERT_TRUE(checked) << format_error(checked.error());
+    EXPECT_TRUE(checked->verdict.correct) << checked->verdict.summary;
   }
 }
 
