@@ -2,6 +2,7 @@
 
 #include "kernevo/base/hash.h"
 #include "kernevo/base/job_pool.h"
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/evolve/run_desk.h"
 #include "kernevo/evolve/run_memo.h"
 #include "kernevo/evolve/step_work.h"
@@ -83,8 +84,10 @@ public:
       return fail(ErrorCode::infrastructure, "interrupted; nothing was recorded", std::nullopt,
                   "tell it again");
     if (result->evaluated.evaluation.outcome == StepOutcome::infrastructure)
-      return fail(ErrorCode::infrastructure, result->evaluated.evaluation.summary, std::nullopt,
-                  "nothing was recorded; tell it again");
+      return fail(ErrorCode::infrastructure,
+                  result->trouble ? format_error(visible(*result->trouble, Audience::proposer))
+                                  : "trouble of the machine",
+                  std::nullopt, "nothing was recorded; tell it again");
     Told told;
     told.diagnosis = result->evaluated.diagnosis;
     const std::size_t before = state_.pending_attempts[step].size();
@@ -107,6 +110,7 @@ public:
       KERNEVO_TRY(evaluation, journal_.evaluation(step));
       told.evaluation = evaluation.value_or(Evaluation{});
     }
+    told.evaluation = visible(std::move(told.evaluation), Audience::proposer);
     KERNEVO_CHECK(journal_.put_snapshot({journal_.events(), to_json(state_)}));
     told.state = std::move(state_);
     return told;
@@ -405,13 +409,24 @@ private:
     return {StopReason::unavailable, format_error(error) + "; --resume goes on"};
   }
 
+  // Why a step came to nothing, for our audience.
+  std::string why_not(const Evaluation& evaluation, const StepResult& result) const {
+    const std::string summary = visible(evaluation, options_.audience).summary;
+    if (!summary.empty())
+      return summary;
+    if (result.trouble)
+      return format_error(visible(*result.trouble, options_.audience));
+    const auto& diagnosis = result.evaluated.diagnosis;
+    return diagnosis ? diagnosis->summary : std::string(name_of(evaluation.outcome));
+  }
+
   Result<void> tell(Step step, StepResult result) {
     Evaluation evaluation = std::move(result.evaluated.evaluation);
     if (step == 0) {
       if (evaluation.outcome != StepOutcome::improved)
         return fail(evaluation.outcome == StepOutcome::infrastructure ? ErrorCode::infrastructure
                                                                       : ErrorCode::input,
-                    "the reference kernel is no baseline: " + evaluation.summary,
+                    "the reference kernel is no baseline: " + why_not(evaluation, result),
                     Place{context_.task.file}, "mend it; 'kernevo check' says more");
       evaluation.outcome = StepOutcome::baseline;
     } else {

@@ -4,6 +4,7 @@
 #include "kernevo/base/worker_process.h"
 #include "kernevo/device/open_device.h"
 #include "kernevo/evaluate/check.h"
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/propose/directions.h"
 #include "kernevo/propose/read_reply.h"
