@@ -6,6 +6,7 @@
 #include <fstream>
 #include <regex>
 #include <sstream>
+#include <string_view>
 
 namespace kernevo::structure {
 namespace {

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
+#include <map>
+#include <utility>
 
 namespace kernevo {
 namespace {
