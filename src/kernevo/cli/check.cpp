@@ -29,13 +29,6 @@ struct Options {
   bool blind = false;
 };
 
-// What is shown of a check: all of it, or what the kernel's author may know.
-struct Shown {
-  CheckResult result;
-  std::optional<std::size_t> hidden_cases;
-  std::optional<Diagnosis> diagnosis;
-};
-
 // "in-order", "shuffled" or "shuffled:SEED".
 Result<std::optional<RunOrder>> parse_order(const std::string& text) {
   constexpr std::string_view shuffled = "shuffled";
@@ -57,10 +50,12 @@ Result<std::optional<RunOrder>> parse_order(const std::string& text) {
 // How much of the case was run and compared, when not all of it.
 std::string coverage(const CheckedCase& c) {
   std::string text;
-  if (c.blocks_run < c.blocks)
-    text = fmt::format("{} of {} blocks", c.blocks_run, c.blocks);
-  if (c.elements_checked < c.elements)
-    text += fmt::format("{}{} of {} elements", text.empty() ? "" : ", ", c.elements_checked,
+  if (!c.blocks_run || !c.elements_checked)
+    return fmt::format("some of {} blocks", c.blocks);
+  if (*c.blocks_run < c.blocks)
+    text = fmt::format("{} of {} blocks", *c.blocks_run, c.blocks);
+  if (*c.elements_checked < c.elements)
+    text += fmt::format("{}{} of {} elements", text.empty() ? "" : ", ", *c.elements_checked,
                         c.elements);
   return text;
 }
@@ -71,7 +66,7 @@ void print_cases(const Verdict& verdict) {
   for (const CheckedCase& c : verdict.cases) {
     const bool failing = verdict.failing_case && &c == &verdict.cases.back();
     rows.push_back(
-        {c.case_id == previous ? "" : c.case_id + (c.hidden ? " (hidden)" : ""), c.distribution,
+        {c.case_id == previous ? "" : case_title(c), c.distribution,
          failing ? "FAILED" : fmt::format("error {:.3f} of tolerance", c.worst_error_ratio),
          failing ? "" : coverage(c)});
     previous = c.case_id;
@@ -118,7 +113,7 @@ void print_further_errors(const std::vector<Diagnostic>& diagnostics) {
   }
 }
 
-void print_fault(const Shown& shown) {
+void print_fault(const VisibleCheck& shown) {
   const CheckResult& result = shown.result;
   const Verdict& verdict = result.verdict;
   fmt::print("{}  {}{} at {}\n", paint("WRONG", Tone::bad), name_of(*verdict.fault),
@@ -130,8 +125,8 @@ void print_fault(const Shown& shown) {
       fmt::print("  {}\n", detail);
   else if (verdict.rung == Rung::compile)
     print_further_errors(verdict.diagnostics);
-  if (verdict.failing_case && !shown.diagnosis)
-    fmt::print("  repeat with --seed {}\n", result.seed);
+  if (verdict.failing_case && result.seed)
+    fmt::print("  repeat with --seed {}\n", *result.seed);
 }
 
 void print_output(const std::string& printed) {
@@ -149,7 +144,7 @@ void print_output(const std::string& printed) {
     fmt::print("  ...\n");
 }
 
-void print_result(const Options& options, const Shown& shown,
+void print_result(const Options& options, const VisibleCheck& shown,
                   const std::vector<std::string>& task_warnings) {
   const CheckResult& result = shown.result;
   const Verdict& verdict = result.verdict;
@@ -164,55 +159,24 @@ void print_result(const Options& options, const Shown& shown,
       print_cases(verdict);
     }
     print_output(verdict.printed);
-    for (const std::string& warning : task_warnings)
-      fmt::print("{} {}\n", paint("warning:", Tone::warning), warning);
-    for (const std::string& warning : verdict.warnings)
-      fmt::print("{} {}\n", paint("warning:", Tone::warning), warning);
+    for (const auto* warnings : {&task_warnings, &verdict.warnings, &verdict.hidden_warnings})
+      for (const std::string& warning : *warnings)
+        fmt::print("{} {}\n", paint("warning:", Tone::warning), warning);
   }
   if (verdict.correct)
-    fmt::print("{}  {} ({:.2f} s)\n", paint("CORRECT", Tone::good), verdict.summary,
-               result.wall_seconds);
+    fmt::print("{}  {}{}\n", paint("CORRECT", Tone::good), verdict.summary,
+               result.wall_seconds ? fmt::format(" ({:.2f} s)", *result.wall_seconds) : "");
   else
     print_fault(shown);
 }
 
-void print_json(const Options& options, const Shown& shown,
+void print_json(const Options& options, const VisibleCheck& shown,
                 const std::vector<std::string>& task_warnings) {
-  const CheckResult& result = shown.result;
-  Json json = Json::parse(to_json(result.verdict));
+  Json json = Json::parse(to_json(shown));
   json["task"] = options.task;
   json["kernel"] = options.kernel;
-  json["device"] = result.device.name;
-  if (shown.hidden_cases)
-    json["hidden_cases"] = *shown.hidden_cases;
-  else
-    json["seed"] = result.seed;
-  if (shown.diagnosis)
-    json["diagnosis"] = Json::parse(to_json(*shown.diagnosis));
-  json["parameters"] = result.parameters;
-  Json build = Json::parse(to_json(result.build));
-  build.erase("ptx");
-  build.erase("diagnostics");
-  json["build"] = std::move(build);
-  json["occupancy"] = Json::array();
-  for (const LaunchOccupancy& launch : result.occupancy)
-    json["occupancy"].push_back(
-        {{"kernel", launch.kernel},
-         {"blocks_per_multiprocessor", launch.occupancy.blocks_per_multiprocessor},
-         {"fraction", launch.occupancy.fraction},
-         {"limiter", name_of(launch.occupancy.limiter)}});
   json["task_warnings"] = task_warnings;
-  json["wall_seconds"] = result.wall_seconds;
   fmt::print("{}\n", dump_json(json, 2));
-}
-
-Shown shown_of(const Options& options, CheckResult result, const Task& task,
-               const KernelFile& kernel) {
-  if (!options.blind)
-    return {std::move(result), std::nullopt, std::nullopt};
-  BlindVerdict blind = blind_verdict(std::move(result.verdict), task, kernel.source);
-  result.verdict = std::move(blind.verdict);
-  return {std::move(result), blind.hidden_cases, std::move(blind.diagnosis)};
 }
 
 int run(Options& options) {
@@ -234,10 +198,11 @@ int run(Options& options) {
   const auto device = open_device(options.device, task->task.target_gpu);
   if (!device)
     return report_error(device.error(), options.common);
-  auto result = check_kernel(**device, task->task, *kernel, options.check);
+  const Audience audience = audience_of(options.blind);
+  auto result = visible(check_kernel(**device, task->task, *kernel, options.check), audience);
   if (!result)
     return report_error(result.error(), options.common);
-  const Shown shown = shown_of(options, std::move(*result), task->task, *kernel);
+  const VisibleCheck shown = visible(std::move(*result), kernel->source, audience);
   if (options.common.json)
     print_json(options, shown, task->warnings);
   else

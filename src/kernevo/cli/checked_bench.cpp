@@ -81,6 +81,7 @@ void add_checked_bench(CommandLine& command, CheckedBenchOptions& options) {
 }
 
 Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& options) {
+  const Audience audience = audience_of(options.blind);
   KERNEVO_TRY(task, load_task(options.task));
   KERNEVO_TRY(kernel, load_kernel_file(options.kernel));
   KERNEVO_TRY(parameters, parse_parameters(options.parameters));
@@ -90,16 +91,15 @@ Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& opt
   if (!options.unchecked) {
     CheckOptions check;
     check.small_only = true;
-    KERNEVO_TRY(checked, check_prepared(*device, prepared, check));
+    KERNEVO_TRY(checked, visible(check_prepared(*device, prepared, check), audience));
     if (!checked.verdict.correct) {
-      const std::string summary =
-          options.blind ? blind_verdict(checked.verdict, task.task, kernel.source).verdict.summary
-                        : checked.verdict.summary;
-      KERNEVO_CHECK(tell_fault(options, kernel, *checked.verdict.fault, summary));
+      const Verdict verdict = visible(checked.verdict, kernel.source, audience).verdict;
+      KERNEVO_CHECK(tell_fault(options, kernel, *verdict.fault, verdict.summary));
       return std::nullopt;
     }
   }
-  KERNEVO_TRY(result, bench_prepared(*device, prepared, options.bench));
+  KERNEVO_TRY(timed, bench_prepared(*device, prepared, options.bench));
+  BenchResult result = visible(std::move(timed), task.task, audience);
   if (result.fault) {
     KERNEVO_CHECK(tell_fault(options, kernel, *result.fault, result.summary));
     return std::nullopt;

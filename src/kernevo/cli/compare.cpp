@@ -232,10 +232,7 @@ void print_json(const Options& options, const CompareResult& result, const std::
   fmt::print("{}\n", dump_json(json, 2));
 }
 
-int report_wrong(const Options& options, const Task& task, const KernelFile& kernel,
-                 WrongKernel wrong) {
-  if (options.blind && wrong.verdict)
-    wrong.summary = blind_verdict(*wrong.verdict, task, kernel.source).verdict.summary;
+int report_wrong(const Options& options, const WrongKernel& wrong) {
   const bool first = wrong.side == Side::incumbent;
   const std::string& file = first ? options.a : options.b;
   if (options.common.json)
@@ -265,11 +262,14 @@ Result<int> run(Options& options) {
   KERNEVO_TRY(parameters_a, merged(options.parameters, options.parameters_a));
   KERNEVO_TRY(parameters_b, merged(options.parameters, options.parameters_b));
   KERNEVO_TRY(device, open_device(options.device, task.task.target_gpu));
-  KERNEVO_TRY(result, compare_kernels(*device, task.task, {&a, std::move(parameters_a)},
-                                      {&b, std::move(parameters_b)}, options.compare));
-  if (result.wrong)
-    return report_wrong(options, task.task, result.wrong->side == Side::incumbent ? a : b,
-                        *result.wrong);
+  const Audience audience = audience_of(options.blind);
+  KERNEVO_TRY(result, visible(compare_kernels(*device, task.task, {&a, std::move(parameters_a)},
+                                              {&b, std::move(parameters_b)}, options.compare),
+                              audience));
+  if (result.wrong) {
+    const KernelFile& file = result.wrong->side == Side::incumbent ? a : b;
+    return report_wrong(options, visible(*result.wrong, file.source, audience));
+  }
   const std::string diff =
       options.no_diff ? "" : unified_diff(a.source, b.source, options.a, options.b);
   if (options.common.json)

@@ -112,7 +112,7 @@ Finding examine_pipeline() {
   if (!result->verdict.correct)
     return {"self-test", State::missing, result->verdict.summary, "report this as a bug"};
   return {"self-test", State::good,
-          fmt::format("source to verdict in {:.2f} s", result->wall_seconds), ""};
+          fmt::format("source to verdict in {:.2f} s", result->wall_seconds.value_or(0)), ""};
 }
 
 std::vector<Finding> examine() {

@@ -1,10 +1,10 @@
 // kernevo extract RUN: a kernel of a run, in the form it is wanted in.
 #include "kernevo/base/files.h"
 #include "kernevo/base/suggest.h"
+#include "kernevo/cli/blind.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
 #include "kernevo/extract/forms.h"
-#include "kernevo/mcp/task_text.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/store/open_journal.h"
 #include "kernevo/store/run_folders.h"
@@ -94,19 +94,8 @@ Result<int> run(const Options& options) {
                 "give --force to replace it, or another file");
   KERNEVO_TRY(folder, store::find_run(options.run));
   KERNEVO_TRY(journal, store::open_journal(folder, store::Journal::Access::read));
-  auto found = extract::read_extraction(*journal, options.iteration);
-  if (!found && options.blind && options.iteration)
-    return fail(found.error().code,
-                fmt::format("step {} is not a correct kernel", *options.iteration),
-                Place{options.run}, "take the best, or another step");
-  if (!found)
-    return tl::unexpected<Error>(found.error());
-  extract::Extraction& extraction = *found;
-  if (options.blind) {
-    KERNEVO_TRY(visible,
-                mcp::visible_task_text(extraction.task_text, extraction.started.task_file));
-    extraction.task_text = std::move(visible);
-  }
+  KERNEVO_TRY(extraction,
+              extract::read_extraction(*journal, options.iteration, audience_of(options.blind)));
   const extract::ReceiptOptions receipt{KERNEVO_VERSION, options.output.empty() ? placeholder(form)
                                                                                 : options.output};
   KERNEVO_TRY(text, extract::render(extraction, form, receipt));
@@ -132,8 +121,7 @@ Command add_extract(CommandLine& app) {
                       "cu: a program that launches and times it; torch: a module with ModelNew; "
                       "json: everything about it");
   command->add_option("-o,--output", options->output, "File to write (default: standard output)");
-  command->add_flag("--blind", options->blind,
-                    "Tell nothing of hidden shapes: for whoever writes the next kernel");
+  add_blind(*command, options->blind);
   command->add_flag("--force", options->force, "Replace the file if it exists");
   add_common(*command, options->common);
   return {[options] {

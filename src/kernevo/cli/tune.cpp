@@ -93,7 +93,8 @@ Result<std::optional<search::TuningLog>> open_log(const Options& options,
       fmt::print(stderr, "kernevo: {}; this run cannot be resumed\n", format_error(log.error()));
     return std::nullopt;
   }
-  names.log = path.string();
+  if (!options.blind) // it holds every reason
+    names.log = path.string();
   return std::optional<search::TuningLog>(std::move(*log));
 }
 
@@ -137,6 +138,11 @@ Result<void> export_cache(const std::string& file, const tune::TuningSubject& su
   return search::write_kernel_tuner_cache(file, subject.cache_header(), subject.space, trials);
 }
 
+void show_to(Audience audience, std::vector<Trial>& trials) {
+  for (Trial& trial : trials)
+    trial = visible(std::move(trial), audience);
+}
+
 Result<int> run_tuning(const Options& options) {
   KERNEVO_TRY(task, load_task(options.task));
   KERNEVO_TRY(kernel, load_kernel_file(options.kernel));
@@ -158,19 +164,23 @@ Result<int> run_tuning(const Options& options) {
   tuner.observer = [&](tune::TuningEvent event, const tune::TuningState& state) {
     progress.show(event, state);
   };
-  tune::KernelObjective objective(*device, task.task, kernel, {}, options.seed + 1);
+  const Audience audience = audience_of(options.blind);
+  tune::KernelObjective objective(*device, task.task, kernel, {}, options.seed + 1, audience);
   const auto start = std::chrono::steady_clock::now();
   auto result = tune::tune(subject.space, objective, log ? &*log : nullptr, tuner);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   progress.finish();
   if (!result) {
-    if (result.error().fix.empty() && !names.log.empty())
-      result.error().fix = "what was evaluated is in the log; the same command goes on from there";
-    return tl::unexpected<Error>(result.error());
+    Error error = visible(result.error(), audience);
+    if (error.fix.empty() && !names.log.empty())
+      error.fix = "what was evaluated is in the log; the same command goes on from there";
+    return tl::unexpected<Error>(std::move(error));
   }
+  show_to(audience, result->trials);
+  show_to(audience, tuner.known);
   if (!options.export_cache.empty()) {
-    const std::vector<Trial> none;
-    const std::vector<Trial>& logged = log ? log->trials() : none;
+    std::vector<Trial> logged = log ? log->trials() : std::vector<Trial>{};
+    show_to(audience, logged);
     KERNEVO_CHECK(export_cache(options.export_cache, subject,
                                {&exported, &tuner.known, &logged, &result->trials}));
   }
@@ -179,8 +189,7 @@ Result<int> run_tuning(const Options& options) {
     KERNEVO_CHECK(write_file_atomically(options.write, text));
     names.written = options.write;
   }
-  const TuneSummary summary{names,         subject,      tuner, *result, objective.same_code(),
-                            spent.count(), options.blind};
+  const TuneSummary summary{names, subject, tuner, *result, objective.same_code(), spent.count()};
   if (options.common.json)
     print_tune_json(summary);
   else

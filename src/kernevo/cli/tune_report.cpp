@@ -46,12 +46,6 @@ struct Failures {
   std::string where;   // the configuration it is of
 };
 
-// Of a failure that may have shown on a hidden shape, only that it failed.
-bool may_say_why(const TuneSummary& summary, const Trial& trial) {
-  return !summary.blind || (trial.outcome != Outcome::wrong && trial.outcome != Outcome::run &&
-                            trial.outcome != Outcome::timeout);
-}
-
 std::map<Outcome, Failures> failures_of(const TuneSummary& summary) {
   std::map<Outcome, Failures> failures;
   for (const Trial& trial : summary.result.trials) {
@@ -59,7 +53,7 @@ std::map<Outcome, Failures> failures_of(const TuneSummary& summary) {
       continue;
     Failures& group = failures[trial.outcome];
     ++group.count;
-    if (group.example.empty() && !trial.reason.empty() && may_say_why(summary, trial)) {
+    if (group.example.empty() && !trial.reason.empty()) {
       group.example = trial.reason;
       group.where = summary.subject.space.text(trial.configuration);
     }
@@ -191,7 +185,7 @@ Json trial_json(const TuneSummary& summary, const Trial& trial) {
                                 {"low_ns", shape.low.value},
                                 {"high_ns", shape.high.value}});
   }
-  if (!trial.reason.empty() && may_say_why(summary, trial))
+  if (!trial.reason.empty())
     json["reason"] = trial.reason;
   return json;
 }
@@ -334,7 +328,7 @@ void print_tune_json(const TuneSummary& summary) {
                                 {"count", group.count},
                                 {"example", group.example},
                                 {"parameters", group.where}});
-  if (!summary.names.log.empty() && !summary.blind) // it holds every reason
+  if (!summary.names.log.empty())
     json["log"] = summary.names.log;
   if (!summary.names.written.empty())
     json["written"] = summary.names.written;

@@ -47,7 +47,6 @@ struct TuneSummary {
   const tune::TuningResult& result;
   std::size_t same_code = 0;
   double seconds = 0;
-  bool blind = false; // says nothing of what failed on hidden shapes
 };
 
 void print_tune_summary(const TuneSummary& summary, bool quiet);

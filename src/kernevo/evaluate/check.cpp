@@ -29,7 +29,8 @@ public:
     result_.device = device_.identity();
     result_.parameters = prepared_.parameters;
     result_.build = prepared_.build;
-    result_.seed = options_.seed != 0 ? options_.seed : fresh_seed();
+    seed_ = options_.seed != 0 ? options_.seed : fresh_seed();
+    result_.seed = seed_;
     KERNEVO_CHECK(climb_rungs());
     result_.verdict.correct = !result_.verdict.fault;
     result_.wall_seconds =
@@ -60,7 +61,7 @@ private:
       return {};
     return judge_subject(*subject_, task_, expectation_,
                          {.file = prepared_.kernel->path,
-                          .seed = result_.seed,
+                          .seed = seed_,
                           .seconds = options_.seconds,
                           .memory_bytes = options_.memory_bytes,
                           .small_only = options_.small_only,
@@ -137,6 +138,7 @@ private:
   const Task& task_;
   const CheckOptions& options_;
   CheckResult result_;
+  std::uint64_t seed_ = 0;
   std::unique_ptr<KernelSubject> subject_;
   ExpectationSource expectation_;
 };

@@ -40,8 +40,9 @@ struct CheckResult {
   std::vector<LaunchOccupancy> occupancy; // of launches whose registers are known
   DeviceIdentity device;
   ParameterValues parameters;
-  std::uint64_t seed = 0;
-  double wall_seconds = 0;
+  // Absent where whoever reads it may not know.
+  std::optional<std::uint64_t> seed;
+  std::optional<double> wall_seconds;
 };
 
 // Result errors are infrastructure or input trouble (no toolkit, bad task); everything the

@@ -11,13 +11,14 @@ std::string to_json(const CheckResult& result) {
   for (const LaunchOccupancy& launch : result.occupancy)
     occupancy.push_back(
         {{"kernel", launch.kernel}, {"occupancy", occupancy_to_json(launch.occupancy)}});
-  return dump_json(Json{{"verdict", Json::parse(to_json(result.verdict))},
-                        {"build", Json::parse(to_json(result.build))},
-                        {"occupancy", std::move(occupancy)},
-                        {"device", device_to_json(result.device)},
-                        {"parameters", result.parameters},
-                        {"seed", result.seed},
-                        {"wall_seconds", result.wall_seconds}});
+  return dump_json(
+      Json{{"verdict", Json::parse(to_json(result.verdict))},
+           {"build", Json::parse(to_json(result.build))},
+           {"occupancy", std::move(occupancy)},
+           {"device", device_to_json(result.device)},
+           {"parameters", result.parameters},
+           {"seed", result.seed ? Json(*result.seed) : Json(nullptr)},
+           {"wall_seconds", result.wall_seconds ? Json(*result.wall_seconds) : Json(nullptr)}});
 }
 
 Result<CheckResult> check_result_from_json(std::string_view text) {
@@ -33,8 +34,10 @@ Result<CheckResult> check_result_from_json(std::string_view text) {
     }
     result.device = device_from_json(json.at("device"));
     result.parameters = json.at("parameters").get<ParameterValues>();
-    result.seed = json.at("seed");
-    result.wall_seconds = amount_at(json, "wall_seconds");
+    if (!json.at("seed").is_null())
+      result.seed = json.at("seed").get<std::uint64_t>();
+    if (!json.at("wall_seconds").is_null())
+      result.wall_seconds = amount_at(json, "wall_seconds");
     return result;
   });
 }

@@ -4,6 +4,7 @@
 #include "kernevo/evaluate/limited_case.h"
 #include "kernevo/evaluate/negative_controls.h"
 #include "kernevo/evaluate/sampling.h"
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/task/catalogue.h"
 
 #include <algorithm>
@@ -59,6 +60,11 @@ private:
     verdict().summary = std::move(summary);
   }
 
+  void warn(std::string text, bool hidden) {
+    auto& list = hidden ? verdict().hidden_warnings : verdict().warnings;
+    list.push_back(std::move(text));
+  }
+
   void contract_fault(const Error& error) {
     fault(FaultKind::interface_contract_error, format_error(error));
     verdict().diagnostics.push_back(
@@ -70,17 +76,17 @@ private:
     std::uint64_t elements = 0;
     for (const CheckedCase& c : verdict().cases) {
       worst = std::max(worst, c.worst_error_ratio);
-      elements += c.elements_checked;
+      elements += c.elements_checked.value_or(0);
     }
     verdict().summary = fmt::format(
         "correct on {} cases, {} elements compared, worst error {:.0f} % of its tolerance",
         verdict().cases.size(), elements, worst * 100);
-    if (worst_strict_ratio_ > 8)
-      verdict().warnings.push_back(
-          fmt::format("passes only by the declared tolerance: the worst error is {:.0f} times what "
-                      "{} arithmetic with float32 "
-                      "accumulation explains",
-                      worst_strict_ratio_, name_of(task_.dtype)));
+    const double worst_strict = std::max(shown_strict_ratio_, hidden_strict_ratio_);
+    if (worst_strict > 8)
+      warn(fmt::format("passes only by the declared tolerance: the worst error is {:.0f} times "
+                       "what {} arithmetic with float32 accumulation explains",
+                       worst_strict, name_of(task_.dtype)),
+           hidden_strict_ratio_ > shown_strict_ratio_);
   }
 
   // Is the case right when nothing is shuffled? Then its fault is that order matters at all.
@@ -99,8 +105,18 @@ private:
     return {};
   }
 
-  // Runs one case and takes its outcome into the verdict.
   Result<void> try_case(const CaseInputs& inputs, bool hidden, const CaseOptions& options) {
+    return marked(take_case(inputs, hidden, options), hidden);
+  }
+
+  template <class T> static Result<T> marked(Result<T> result, bool hidden) {
+    if (!result && hidden)
+      return tl::unexpected<Error>(of_hidden_case(std::move(result).error()));
+    return result;
+  }
+
+  // Runs one case and takes its outcome into the verdict.
+  Result<void> take_case(const CaseInputs& inputs, bool hidden, const CaseOptions& options) {
     auto subject = subject_.bind(inputs.problem);
     if (!subject) {
       contract_fault(subject.error());
@@ -111,15 +127,17 @@ private:
     if (report.fault == FaultKind::correctness_mismatch && options.order.shuffled)
       KERNEVO_CHECK(blame_order(**subject, inputs, options, report));
     if (inputs.on_demand() && report.finding && report.finding->kind == FindingKind::memory_limit) {
-      verdict().warnings.push_back(fmt::format("case {} was checked on small shapes only: {}",
-                                               report.record.case_id, report.summary));
+      warn(fmt::format("case {} was checked on small shapes only: {}", report.record.case_id,
+                       report.summary),
+           hidden);
       return {};
     }
     report.record.hidden = hidden;
     verdict().cases.push_back(report.record);
-    worst_strict_ratio_ = std::max(worst_strict_ratio_, report.worst_strict_ratio);
+    double& strict = hidden ? hidden_strict_ratio_ : shown_strict_ratio_;
+    strict = std::max(strict, report.worst_strict_ratio);
     last_instructions_ = report.warp_instructions;
-    take_printed(report);
+    take_printed(report, hidden);
     if (!report.fault)
       return {};
     const bool crash = report.finding && report.finding->kind == FindingKind::crash;
@@ -130,14 +148,14 @@ private:
     return {};
   }
 
-  void take_printed(const CaseReport& report) {
+  void take_printed(const CaseReport& report, bool hidden) {
     if (!verdict().printed.empty() || report.printed.empty())
       return;
     verdict().printed = report.printed.substr(0, kPrintedKept);
     if (report.output_flood)
-      verdict().warnings.push_back(
-          fmt::format("the kernel prints more than 1 MB in case {}; the rest was dropped",
-                      report.record.case_id));
+      warn(fmt::format("the kernel prints more than 1 MB in case {}; the rest was dropped",
+                       report.record.case_id),
+           hidden);
   }
 
   CaseOptions thorough(const Problem& problem, InputSet set = InputSet::nominal) const {
@@ -162,14 +180,14 @@ private:
   Result<void> small_shapes_rung() {
     verdict().rung = Rung::small_shapes;
     bool controlled = false;
+    const bool hidden = task_.check_shapes_given;
     // A kernel may rely on what its task's shapes have in common; who lists check_shapes says which
     // others it must take.
-    for (const ShapeCase& shape :
-         task_.check_shapes_given ? task_.check_shapes : small_shapes(task_)) {
-      KERNEVO_TRY(problem, make_problem(task_, shape));
+    for (const ShapeCase& shape : hidden ? task_.check_shapes : small_shapes(task_)) {
+      KERNEVO_TRY(problem, marked(make_problem(task_, shape), hidden));
       for (const InputSet set : input_sets(problem)) {
         const CaseInputs inputs = make_inputs(problem, set, next_seed());
-        KERNEVO_CHECK(try_case(inputs, task_.check_shapes_given, thorough(problem, set)));
+        KERNEVO_CHECK(try_case(inputs, hidden, thorough(problem, set)));
         if (failed())
           return {};
         if (set != InputSet::nominal)
@@ -178,8 +196,9 @@ private:
             std::max(instructions_per_work_,
                      static_cast<double>(last_instructions_) / estimated_work(task_, problem));
         if (!std::exchange(controlled, true)) {
-          KERNEVO_TRY(warnings, negative_controls(inputs, expectation_));
-          verdict().warnings.insert(verdict().warnings.end(), warnings.begin(), warnings.end());
+          KERNEVO_TRY(warnings, marked(negative_controls(inputs, expectation_), hidden));
+          for (std::string& warning : warnings)
+            warn(std::move(warning), hidden);
         }
       }
     }
@@ -193,7 +212,7 @@ private:
       return {}; // checked in full as the small shapes
     std::size_t turn = 0;
     for (const ShapeCase& shape : task_.check_shapes) {
-      KERNEVO_TRY(problem, make_problem(task_, shape));
+      KERNEVO_TRY(problem, marked(make_problem(task_, shape), true));
       const std::vector<InputSet> sets = input_sets(problem);
       std::vector<InputSet> chosen = {InputSet::nominal};
       if (sets.size() > 1)
@@ -258,11 +277,11 @@ private:
             next_seed());
         share = static_cast<double>(options.only_blocks.size()) / blocks;
       } else if (instructions > kPatientRun) {
-        verdict().warnings.push_back(
-            fmt::format("case {} was checked on small shapes only: its blocks depend on each other "
-                        "and a whole run would take "
-                        "about {:.0f} billion warp instructions",
-                        shape.id, instructions / 1e9));
+        // By what the small shapes took, which are hidden when the task lists them.
+        warn(fmt::format("case {} was checked on small shapes only: its blocks depend on each "
+                         "other and a whole run would take about {:.0f} billion warp instructions",
+                         shape.id, instructions / 1e9),
+             task_.check_shapes_given);
         return {};
       }
     }
@@ -273,9 +292,9 @@ private:
       return try_case(inputs, false, options);
     }
     if (bytes * kBytesFactor > static_cast<double>(options_.memory_bytes)) {
-      verdict().warnings.push_back(
-          fmt::format("case {} was checked on small shapes only: its tensors take {:.1f} GB",
-                      shape.id, bytes / 1e9));
+      warn(fmt::format("case {} was checked on small shapes only: its tensors take {:.1f} GB",
+                       shape.id, bytes / 1e9),
+           false);
       return {};
     }
     return try_case(make_inputs(std::move(problem), InputSet::nominal, next_seed()), false,
@@ -290,7 +309,8 @@ private:
   std::uint64_t seeds_used_ = 0;
   std::uint64_t last_instructions_ = 0;
   double instructions_per_work_ = 0;
-  double worst_strict_ratio_ = 0;
+  double shown_strict_ratio_ = 0;
+  double hidden_strict_ratio_ = 0;
 };
 
 } // namespace

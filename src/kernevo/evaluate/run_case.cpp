@@ -80,7 +80,7 @@ public:
         return true;
     report_.fault = FaultKind::uninitialized_memory_error;
     report_.summary = fmt::format("none of {} sampled blocks writes any output (case {})",
-                                  report_.record.blocks_run, report_.record.case_id);
+                                  *report_.record.blocks_run, report_.record.case_id);
     return false;
   }
 
@@ -127,7 +127,7 @@ public:
                                              expected_[i], inputs_.problem.tolerance);
       CheckedCase& record = report_.record;
       record.elements += static_cast<std::uint64_t>(buffer.elements());
-      record.elements_checked += check.checked;
+      record.elements_checked = record.elements_checked.value_or(0) + check.checked;
       record.worst_error_ratio = std::max(record.worst_error_ratio, check.worst_ratio);
       report_.worst_strict_ratio = std::max(report_.worst_strict_ratio, check.worst_strict_ratio);
       if (check.mismatch && !report_.fault) {

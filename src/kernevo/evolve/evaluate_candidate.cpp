@@ -1,6 +1,7 @@
 #include "kernevo/evolve/evaluate_candidate.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/evolve/identity.h"
 #include "kernevo/evolve/instance_objective.h"
 #include "kernevo/evolve/instance_profile.h"
@@ -71,8 +72,7 @@ private:
         : fault == FaultKind::correctness_mismatch ? StepOutcome::wrong
                                                    : StepOutcome::failed,
         fault, where + judgement.summary);
-    if (judgement.diagnosis)
-      result_.diagnosis = judgement.diagnosis;
+    result_.diagnosis = judgement.diagnosis.value_or(diagnose(fault));
     return false;
   }
 
@@ -122,6 +122,7 @@ private:
     if (error.code != ErrorCode::unsupported)
       return false;
     end(StepOutcome::failed, FaultKind::candidate_runtime_error, format_error(error));
+    result_.diagnosis->summary = format_error(visible(error, Audience::proposer));
     return true;
   }
 
@@ -190,6 +191,8 @@ private:
       return end(StepOutcome::failed, FaultKind::candidate_runtime_error, "no parameters work");
     end(StepOutcome::failed, FaultKind::candidate_runtime_error, told->reason);
     // The reason of a wrong one may name a hidden shape; its diagnosis does not.
+    if (told->checked)
+      result_.diagnosis = diagnose(FaultKind::candidate_runtime_error);
     KERNEVO_TRY(judgement, objective_->judge(points.values(told->configuration), false));
     if (!judgement.right && judgement.diagnosis)
       result_.diagnosis = judgement.diagnosis;

@@ -2,6 +2,7 @@
 
 #include "kernevo/base/hash.h"
 #include "kernevo/evaluate/check.h"
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/evolve/identity.h"
 #include "kernevo/model/timing_fields.h"
 #include "kernevo/tune/kernel_objective.h"

@@ -1,6 +1,7 @@
 #include "kernevo/evolve/orchestrator.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/evolve/run_desk.h"
 #include "kernevo/evolve/run_ledger.h"
 #include "kernevo/evolve/run_memo.h"
@@ -83,6 +84,7 @@ public:
       KERNEVO_TRY(evaluation, journal_.evaluation(step));
       told.evaluation = evaluation.value_or(Evaluation{});
     }
+    told.evaluation = visible(std::move(told.evaluation), Audience::proposer);
     KERNEVO_CHECK(ledger_.put_snapshot());
     told.state = ledger_.take_state();
     return told;
@@ -179,8 +181,10 @@ private:
       return fail(ErrorCode::infrastructure, "interrupted; nothing was recorded", std::nullopt,
                   "tell it again");
     if (result->evaluated.evaluation.outcome == StepOutcome::infrastructure)
-      return fail(ErrorCode::infrastructure, result->evaluated.evaluation.summary, std::nullopt,
-                  "nothing was recorded; tell it again");
+      return fail(ErrorCode::infrastructure,
+                  result->trouble ? format_error(visible(*result->trouble, Audience::proposer))
+                                  : "trouble of the machine",
+                  std::nullopt, "nothing was recorded; tell it again");
     return std::move(*result);
   }
 
@@ -316,6 +320,17 @@ private:
     return tell(step, std::move(result));
   }
 
+  // Why a step came to nothing, for our audience.
+  std::string why_not(const Evaluation& evaluation, const StepResult& result) const {
+    const std::string summary = visible(evaluation, options_.audience).summary;
+    if (!summary.empty())
+      return summary;
+    if (result.trouble)
+      return format_error(visible(*result.trouble, options_.audience));
+    const auto& diagnosis = result.evaluated.diagnosis;
+    return diagnosis ? diagnosis->summary : std::string(name_of(evaluation.outcome));
+  }
+
   // All that came of a step, as events.
   Result<void> tell(Step step, StepResult result) {
     KERNEVO_CHECK(ledger_.record_attempts(result.attempts, result.attempt_sources));
@@ -326,7 +341,7 @@ private:
       if (evaluation.outcome != StepOutcome::improved)
         return fail(evaluation.outcome == StepOutcome::infrastructure ? ErrorCode::infrastructure
                                                                       : ErrorCode::input,
-                    "the reference kernel cannot be the baseline: " + evaluation.summary,
+                    "the reference kernel cannot be the baseline: " + why_not(evaluation, result),
                     Place{context_.task.file}, "mend it; 'kernevo check' says more");
       evaluation.outcome = StepOutcome::baseline;
     } else {

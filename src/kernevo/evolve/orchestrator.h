@@ -2,6 +2,7 @@
 // What happens is in the journal before anything depends on it.
 #pragma once
 
+#include "kernevo/evaluate/audience.h"
 #include "kernevo/evolve/evaluate_candidate.h"
 #include "kernevo/evolve/fold_journal.h"
 #include "kernevo/evolve/panel.h"
@@ -21,6 +22,7 @@ struct OrchestratorOptions {
   std::vector<ModelCall> calls_before; // that were made before it began, to be booked first
   store::Memo* shared = nullptr;       // asked and filled beside the journal; may be null
   std::function<bool()> interrupted;   // asked often
+  Audience audience = Audience::owner; // of the errors it returns
   // After every event, and now and then between them (with none).
   std::function<void(const RunEvent*, const RunProgress&)> observer;
 };
@@ -47,7 +49,8 @@ struct Told {
   RunState state;
 };
 
-// The kernel of a step that waits for one from outside.
+// The kernel of a step that waits for one from outside; nothing in the answer is kept from whoever
+// wrote it.
 Result<Told> tell_step(const RunContext& context, store::Journal& journal, Panel& panel,
                        const OrchestratorOptions& options, Step step,
                        const propose::Proposal& proposal);

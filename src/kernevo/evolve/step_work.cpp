@@ -1,6 +1,7 @@
 #include "kernevo/evolve/step_work.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/evaluate/visible.h"
 
 #include <algorithm>
 #include <chrono>
@@ -103,7 +104,8 @@ private:
     result_.source = proposal.source;
     // A lesson that did not come is no loss.
     if (is_right(result_.evaluated.evaluation.outcome))
-      if (auto lessons = proposer_.reflect(asked_, proposal, result_.evaluated.evaluation))
+      if (auto lessons = proposer_.reflect(
+              asked_, proposal, visible(result_.evaluated.evaluation, Audience::proposer)))
         result_.candidate->lessons = std::move(*lessons);
     return std::move(result_);
   }
@@ -187,6 +189,7 @@ StepResult nothing_proposed(Step step, std::string why) {
 StepResult trouble(Step step, const Error& error) {
   StepResult result = nothing_proposed(step, format_error(error));
   result.evaluated.evaluation.outcome = StepOutcome::infrastructure;
+  result.trouble = error;
   return result;
 }
 

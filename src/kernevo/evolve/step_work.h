@@ -16,6 +16,7 @@ struct StepResult {
   std::vector<std::string> attempt_sources;
   EvaluationResult evaluated;
   double seconds = 0;
+  std::optional<Error> trouble; // of the machine, when that is the outcome
   std::optional<Error> halt; // nothing came of it, and going on makes no sense: the step stays open
 };
 

@@ -1,5 +1,7 @@
 #include "kernevo/extract/extraction.h"
 
+#include "kernevo/base/hash.h"
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/evolve/orchestrator.h"
 #include "kernevo/task/load_task.h"
 
@@ -10,7 +12,7 @@ namespace {
 
 class Reader {
 public:
-  explicit Reader(store::Journal& journal) : journal_(journal) {}
+  Reader(store::Journal& journal, Audience audience) : journal_(journal), audience_(audience) {}
 
   Result<Extraction> read(const std::optional<Step>& wanted) {
     KERNEVO_CHECK(read_start());
@@ -26,6 +28,7 @@ public:
     KERNEVO_TRY(file, parse_kernel_file(source, fmt::format("step-{}.cu", result_.candidate.step)));
     result_.file = std::move(file);
     KERNEVO_CHECK(read_lineage());
+    KERNEVO_CHECK(redact());
     return std::move(result_);
   }
 
@@ -64,6 +67,17 @@ private:
     return state.bests.empty() ? Step{0} : state.bests.back().step;
   }
 
+  // With the hash of the whole text a guess at what is missing could be verified.
+  Result<void> redact() {
+    KERNEVO_TRY(text, visible_task_text(result_.task_text, result_.started.task_file, audience_));
+    if (text == result_.task_text)
+      return {};
+    result_.started.task = sha256_hex(text);
+    result_.task_text = std::move(text);
+    result_.task = visible(std::move(result_.task), audience_);
+    return {};
+  }
+
   Result<void> no_such_step(Step step) {
     KERNEVO_TRY(state, evolve::fold_journal(journal_));
     const Step last = state.next_step == 0 ? 0 : state.next_step - 1;
@@ -77,10 +91,11 @@ private:
     KERNEVO_TRY(row, journal_.step(step));
     if (!row)
       return no_such_step(step);
-    KERNEVO_TRY(evaluation, journal_.evaluation(step));
-    if (!evaluation)
+    KERNEVO_TRY(stored, journal_.evaluation(step));
+    if (!stored)
       return fail(ErrorCode::usage, fmt::format("step {} is not evaluated yet", step), Place{run()},
                   "wait for it, or go on with 'kernevo evolve --resume'");
+    std::optional<Evaluation> evaluation = visible(std::move(*stored), audience_);
     if (is_right(evaluation->outcome) && evaluation->objective) {
       result_.evaluation = std::move(*evaluation);
       return {};
@@ -121,13 +136,15 @@ private:
   }
 
   store::Journal& journal_;
+  Audience audience_;
   Extraction result_;
 };
 
 } // namespace
 
-Result<Extraction> read_extraction(store::Journal& journal, const std::optional<Step>& step) {
-  return Reader(journal).read(step);
+Result<Extraction> read_extraction(store::Journal& journal, const std::optional<Step>& step,
+                                   Audience audience) {
+  return Reader(journal, audience).read(step);
 }
 
 } // namespace kernevo::extract

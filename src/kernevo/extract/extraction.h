@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernevo/base/result.h"
+#include "kernevo/evaluate/audience.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/run_event.h"
 #include "kernevo/model/task.h"
@@ -38,7 +39,8 @@ struct Extraction {
 
 // The best of the run (confirmed on shapes its proposer was not shown), or what a step came to.
 // Reads the latest snapshot and single steps, never the whole journal. A usage error for a step
-// that does not exist or came to nothing.
-Result<Extraction> read_extraction(store::Journal& journal, const std::optional<Step>& step);
+// that does not exist or came to nothing. Nothing in it is kept from the audience.
+Result<Extraction> read_extraction(store::Journal& journal, const std::optional<Step>& step,
+                                   Audience audience = Audience::owner);
 
 } // namespace kernevo::extract

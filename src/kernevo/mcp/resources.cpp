@@ -1,7 +1,7 @@
 #include "kernevo/mcp/resources.h"
 
 #include "kernevo/base/files.h"
-#include "kernevo/mcp/task_text.h"
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/model/json_fields.h"
 
 #include <array>
@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kTask = "kernevo://task";
 constexpr const char* kMarkdown = "text/markdown";
 constexpr const char* kYaml = "application/yaml";
+constexpr std::size_t kLargestTask = 1U << 20U;
 
 struct Page {
   const char* address;
@@ -50,6 +51,12 @@ Result<std::string> decoded(std::string_view text) {
   return plain;
 }
 
+Result<Resource> read_task(const std::string& path) {
+  KERNEVO_TRY(text, read_text_file(path, kLargestTask));
+  KERNEVO_TRY(visible, visible_task_text(text, path, Audience::proposer));
+  return Resource{kYaml, std::move(visible)};
+}
+
 } // namespace
 
 Json list_resources(const std::string& task) {
@@ -77,14 +84,11 @@ Result<Resource> read_resource(const std::string& address, const std::string& ta
     KERNEVO_TRY(text, read_text_file(share / "agent" / page.file));
     return Resource{kMarkdown, std::move(text)};
   }
-  if (address == kTask && !task.empty()) {
-    KERNEVO_TRY(text, read_visible_task(task));
-    return Resource{kYaml, std::move(text)};
-  }
+  if (address == kTask && !task.empty())
+    return read_task(task);
   if (address.starts_with(fmt::format("{}/", kTask)) && address.size() > kTask.size() + 1) {
     KERNEVO_TRY(path, decoded(std::string_view(address).substr(kTask.size() + 1)));
-    KERNEVO_TRY(text, read_visible_task(path));
-    return Resource{kYaml, std::move(text)};
+    return read_task(path);
   }
   return fail(ErrorCode::input, fmt::format("there is no resource '{}'", address));
 }

@@ -4,8 +4,10 @@
 #include "kernevo/model/json_fields.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 
 namespace kernevo::mcp {
 namespace {
@@ -194,6 +196,16 @@ private:
     return {};
   }
 
+  // What a compiler says of a kernel quotes its lines: a task given as one would be read out.
+  bool may_be_kernel(const std::string& path) const {
+    constexpr std::array<std::string_view, 6> others = {".yaml",  ".yml",    ".json",
+                                                        ".jsonl", ".sqlite", ".db"};
+    std::error_code ignored;
+    return std::none_of(others.begin(), others.end(),
+                        [&](std::string_view end) { return path.ends_with(end); }) &&
+           !std::filesystem::equivalent(path, task_, ignored);
+  }
+
   Result<void> take_file(const ToolArgument& argument) {
     const Json* path = given(argument.name);
     const Json* text = given(argument.text_name);
@@ -202,6 +214,8 @@ private:
                                argument.text_name, path == nullptr ? "" : ", not both"));
     if (path != nullptr) {
       KERNEVO_TRY(place, text_of(argument.name, *path));
+      if (!may_be_kernel(place))
+        return wrong(fmt::format("'{}' names a file that is no kernel", argument.name));
       call_.places.push_back(place);
       return {};
     }

@@ -1,5 +1,4 @@
-// What is wrong with a candidate, as whoever repairs it may know it: nothing of hidden shapes or of
-// the oracle beyond the element that shows the fault.
+// What is wrong with a candidate, for whoever repairs it.
 #pragma once
 
 #include "kernevo/model/verdict.h"
@@ -22,8 +21,9 @@ struct Diagnosis {
   bool operator==(const Diagnosis&) const = default;
 };
 
-// Of a failed verdict. Compiler lines come with the source line they are about.
-Diagnosis diagnose(const Verdict& verdict, std::string_view source);
+// All a failed verdict says, secrets included: what of it may be told is decided in
+// evaluate/visible.h. Compiler lines come with the source line they are about.
+Diagnosis diagnose_fully(const Verdict& verdict, std::string_view source);
 // Of a build that failed.
 Diagnosis diagnose(const Build& build, std::string_view source);
 

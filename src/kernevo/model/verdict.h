@@ -40,13 +40,15 @@ struct Mismatch {
 struct CheckedCase {
   std::string case_id;
   std::string distribution;
-  std::uint64_t seed = 0;
+  // Absent where whoever reads it may not know: of the inputs, the blocks run (fewer than all when
+  // sampled) and the elements compared with the oracle, point by point.
+  std::optional<std::uint64_t> seed;
   bool hidden = false;
-  std::uint64_t blocks = 0;           // of all launches
-  std::uint64_t blocks_run = 0;       // fewer than blocks when sampled
-  std::uint64_t elements = 0;         // of all outputs
-  std::uint64_t elements_checked = 0; // compared with the oracle, point by point
-  double worst_error_ratio = 0;       // |error| / tolerance, largest over the elements
+  std::uint64_t blocks = 0; // of all launches
+  std::optional<std::uint64_t> blocks_run;
+  std::uint64_t elements = 0; // of all outputs
+  std::optional<std::uint64_t> elements_checked;
+  double worst_error_ratio = 0; // |error| / tolerance, largest over the elements
 };
 
 struct Verdict {
@@ -61,7 +63,8 @@ struct Verdict {
   std::optional<CheckedCase> failing_case;
   std::vector<CheckedCase> cases;
   std::string printed; // what the kernel's printf wrote in the first case that printed
-  std::vector<std::string> warnings; // trivial task, lower precision, infeasible target, ...
+  std::vector<std::string> warnings;        // trivial task, lower precision, infeasible target, ...
+  std::vector<std::string> hidden_warnings; // those that depend on hidden cases
 };
 
 std::string_view name_of(FaultClass value);

@@ -24,24 +24,39 @@ double number_at(const Json& json, const char* key) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+Json nullable(const std::optional<std::uint64_t>& count) {
+  return count ? Json(*count) : Json(nullptr);
+}
+
+std::optional<std::uint64_t> count_or_null_at(const Json& json, const char* key) {
+  const Json& value = json.at(key);
+  return value.is_null() ? std::nullopt : std::optional(value.get<std::uint64_t>());
+}
+
 Json case_to_json(const CheckedCase& c) {
   return {{"case", c.case_id},
           {"distribution", c.distribution},
-          {"seed", c.seed},
+          {"seed", nullable(c.seed)},
           {"hidden", c.hidden},
           {"blocks", c.blocks},
-          {"blocks_run", c.blocks_run},
+          {"blocks_run", nullable(c.blocks_run)},
           {"elements", c.elements},
-          {"elements_checked", c.elements_checked},
+          {"elements_checked", nullable(c.elements_checked)},
           {"worst_error_ratio", number(c.worst_error_ratio)}};
 }
 
 CheckedCase case_of(const Json& json) {
   only_keys(json, {"case", "distribution", "seed", "hidden", "blocks", "blocks_run", "elements",
                    "elements_checked", "worst_error_ratio"});
-  return {json.at("case"),     json.at("distribution"),     json.at("seed"),
-          json.at("hidden"),   json.at("blocks"),           json.at("blocks_run"),
-          json.at("elements"), json.at("elements_checked"), number_at(json, "worst_error_ratio")};
+  return {json.at("case"),
+          json.at("distribution"),
+          count_or_null_at(json, "seed"),
+          json.at("hidden"),
+          json.at("blocks"),
+          count_or_null_at(json, "blocks_run"),
+          json.at("elements"),
+          count_or_null_at(json, "elements_checked"),
+          number_at(json, "worst_error_ratio")};
 }
 
 Json mismatch_to_json(const Mismatch& mismatch) {
@@ -59,8 +74,9 @@ Mismatch mismatch_of(const Json& json) {
 }
 
 Verdict verdict_of(const Json& json) {
-  only_keys(json, {"correct", "rung", "fault_class", "fault", "summary", "finding", "mismatch",
-                   "failing_case", "diagnostics", "cases", "printed", "warnings"});
+  only_keys(json,
+            {"correct", "rung", "fault_class", "fault", "summary", "finding", "mismatch",
+             "failing_case", "diagnostics", "cases", "printed", "warnings", "hidden_warnings"});
   Verdict v;
   v.correct = json.at("correct");
   v.rung = enum_at(json, "rung", Rung::real_shapes);
@@ -78,6 +94,7 @@ Verdict verdict_of(const Json& json) {
     v.cases.push_back(case_of(one));
   v.printed = json.at("printed");
   v.warnings = json.at("warnings").get<std::vector<std::string>>();
+  v.hidden_warnings = json.at("hidden_warnings").get<std::vector<std::string>>();
   if (v.correct && v.fault)
     refuse("what has a fault is not correct");
   if (v.fault.has_value() != v.fault_class.has_value())
@@ -101,6 +118,7 @@ std::string to_json(const Verdict& verdict) {
     json["cases"].push_back(case_to_json(c));
   json["printed"] = verdict.printed;
   json["warnings"] = verdict.warnings;
+  json["hidden_warnings"] = verdict.hidden_warnings;
   return dump_json(json);
 }
 

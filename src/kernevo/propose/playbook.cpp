@@ -1,6 +1,7 @@
 #include "kernevo/propose/playbook.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/kernel/set_defaults.h"
 #include "kernevo/rewrite/rewrite.h"
 
@@ -42,7 +43,7 @@ Move make_move(std::string_view name, std::string title, std::vector<std::string
 } // namespace
 
 Result<std::unique_ptr<Playbook>> Playbook::create(const Task& task, const Gpu& gpu) {
-  std::unique_ptr<Playbook> playbook(new Playbook(task));
+  std::unique_ptr<Playbook> playbook(new Playbook(visible(task, Audience::proposer)));
   KERNEVO_TRY(recipes, load_recipes());
   for (const Recipe& recipe : recipes) {
     KERNEVO_TRY(reason, unfit(recipe, task, gpu));

@@ -2,6 +2,7 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/base/suggest.h"
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/propose/directions.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/task/kernel_template.h"
@@ -131,20 +132,10 @@ bool has_catalogue_arguments(const Task& task) {
                     plain.arguments.end(), alike);
 }
 
-// Sizes and attributes that are the same in every shape the kernel will meet, as text.
 std::map<std::string, std::string> constant_sizes(const Task& task) {
-  std::map<std::string, std::optional<std::int64_t>> values;
-  for (const auto* shapes : {&task.shapes, &task.check_shapes})
-    for (const ShapeCase& shape : *shapes)
-      for (const auto& [name, value] : shape.dims) {
-        const auto [found, fresh] = values.try_emplace(name, value);
-        if (!fresh && found->second != value)
-          found->second = std::nullopt;
-      }
   std::map<std::string, std::string> constants;
-  for (const auto& [name, value] : values)
-    if (value)
-      constants["dim." + name] = std::to_string(*value);
+  for (const auto& [name, value] : sizes_in_common(task))
+    constants["dim." + name] = std::to_string(value);
   return constants;
 }
 

@@ -1,4 +1,4 @@
-// What a proposer is told of the task and the GPU. Hidden shapes and the oracle are no part of it.
+// What a proposer is told of the task, as far as it is visible to it, and of the GPU.
 #pragma once
 
 #include "kernevo/base/text_template.h"

@@ -35,10 +35,9 @@ Draft::Draft(const KernelFile& kernel, const RewriteContext& context)
     taken_.insert(argument.name);
   for (const ScalarSpec& scalar : task.scalars)
     taken_.insert(scalar.name);
-  for (const auto* shapes : {&task.shapes, &task.check_shapes})
-    for (const ShapeCase& shape : *shapes)
-      for (const auto& [name, value] : shape.dims)
-        taken_.insert(name);
+  for (const ShapeCase& shape : task.shapes)
+    for (const auto& [name, value] : shape.dims)
+      taken_.insert(name);
   if (!kernel.launches.empty() || task.default_launch.empty() || kernel.kernels.size() != 1 ||
       !kernel.template_kernels.empty())
     return;

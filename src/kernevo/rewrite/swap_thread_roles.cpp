@@ -62,13 +62,12 @@ bool fits_along_y(const Draft& draft, const std::string& grid) {
   const auto parameters = choose_parameters(draft.kernel());
   if (!size || !parameters || draft.context().task == nullptr)
     return true;
-  for (const auto* shapes : {&draft.context().task->shapes, &draft.context().task->check_shapes})
-    for (const ShapeCase& shape : *shapes) {
-      Dims names = shape.dims;
-      names.insert(parameters->begin(), parameters->end());
-      if (const auto blocks = size->evaluate(names); blocks && *blocks > kMostBlocksAlongY)
-        return false;
-    }
+  for (const ShapeCase& shape : draft.context().task->shapes) {
+    Dims names = shape.dims;
+    names.insert(parameters->begin(), parameters->end());
+    if (const auto blocks = size->evaluate(names); blocks && *blocks > kMostBlocksAlongY)
+      return false;
+  }
   return true;
 }
 

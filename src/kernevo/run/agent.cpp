@@ -28,6 +28,7 @@ evolve::OrchestratorOptions orchestration(const Interrupted& interrupted, double
   how.jobs = std::max(1U, std::thread::hardware_concurrency());
   how.seconds_before = seconds_before;
   how.interrupted = interrupted;
+  how.audience = Audience::proposer;
   return how;
 }
 

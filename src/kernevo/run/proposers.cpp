@@ -1,6 +1,7 @@
 #include "kernevo/run/proposers.h"
 
 #include "kernevo/base/suggest.h"
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/propose/absent_proposer.h"
 #include "kernevo/propose/command_proposer.h"
 #include "kernevo/propose/llm_proposer.h"
@@ -125,8 +126,8 @@ Result<void> settle_proposers(RunSettings& settings) {
 
 Result<propose::PromptWriter> make_writer(const evolve::RunContext& context,
                                           const LlmSettings& settings) {
-  return propose::PromptWriter::create(context.task, context.gpu, context.roofline,
-                                       settings.prompts);
+  return propose::PromptWriter::create(visible(context.task, Audience::proposer), context.gpu,
+                                       context.roofline, settings.prompts);
 }
 
 Result<ReadyProposers> make_proposers(const RunSettings& settings,

@@ -1,6 +1,6 @@
 #include "kernevo/tune/kernel_objective.h"
 
-#include "kernevo/evaluate/check.h"
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/model/json.h"
 #include "kernevo/predict/counters.h"
 
@@ -70,9 +70,9 @@ Result<std::optional<Trial>> failed_trial(const Result<BenchResult>& bench) {
 }
 
 KernelObjective::KernelObjective(Device& device, const Task& task, const KernelFile& kernel,
-                                 BenchOptions bench, std::uint64_t check_seed)
+                                 BenchOptions bench, std::uint64_t check_seed, Audience audience)
     : device_(device), task_(task), kernel_(kernel), bench_(std::move(bench)),
-      check_seed_(check_seed), race_(task) {}
+      check_seed_(check_seed), audience_(audience), race_(task) {}
 
 // Empty when the launches cannot be known; the bench then says why.
 std::string KernelObjective::code_key(const Build& build, const ParameterValues& values) const {
@@ -144,9 +144,9 @@ Result<std::optional<std::string>> KernelObjective::check(const ParameterValues&
   KERNEVO_TRY(checked, check_kernel(device_, task_, kernel_, options));
   if (checked.verdict.correct)
     return std::optional<std::string>();
+  const Verdict verdict = visible(std::move(checked.verdict), kernel_.source, audience_).verdict;
   return std::optional<std::string>(
-      fmt::format("{}: {}", checked.verdict.fault ? name_of(*checked.verdict.fault) : "wrong",
-                  checked.verdict.summary));
+      fmt::format("{}: {}", verdict.fault ? name_of(*verdict.fault) : "wrong", verdict.summary));
 }
 
 std::size_t KernelObjective::same_code() const {

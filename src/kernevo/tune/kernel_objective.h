@@ -1,6 +1,7 @@
 // The time of a kernel on a device as a function of its parameters.
 #pragma once
 
+#include "kernevo/evaluate/audience.h"
 #include "kernevo/evaluate/bench.h"
 #include "kernevo/tune/race.h"
 #include "kernevo/tune/tuning_objective.h"
@@ -20,9 +21,10 @@ Result<std::optional<search::Trial>> failed_trial(const Result<BenchResult>& ben
 class KernelObjective : public TuningObjective {
 public:
   // Device, task and kernel must outlive it. `bench` says how; its parameters and hooks are ours.
-  // `check_seed` chooses the inputs on which a new best is checked.
+  // `check_seed` chooses the inputs on which a new best is checked; what is wrong with one is told
+  // as the audience may know it.
   KernelObjective(Device& device, const Task& task, const KernelFile& kernel, BenchOptions bench,
-                  std::uint64_t check_seed);
+                  std::uint64_t check_seed, Audience audience = Audience::owner);
 
   Result<search::Trial> evaluate(const ParameterValues& values,
                                  const search::Trial* incumbent) override;
@@ -45,6 +47,7 @@ private:
   const KernelFile& kernel_;
   BenchOptions bench_;
   std::uint64_t check_seed_;
+  Audience audience_;
   Race race_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Timed>> timed_; // by code_key; whole ones alone

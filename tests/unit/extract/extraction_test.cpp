@@ -84,6 +84,27 @@ TEST(Extraction, RefusesWhatIsNoKernel) {
                                           "reference; give --iteration a number from 0 to 4"));
 }
 
+// The hash of the whole text would let a guess at the missing lines be verified.
+TEST(Extraction, TellsAProposerNothingOfHiddenShapes) {
+  RecordedRun run(std::string(kTask) + "check_shapes: [[4093]]\n", kReference);
+  const Step wrong = run.propose(kTuned, StepOutcome::wrong, 0);
+  const Extraction whole = read(run);
+  const auto seen = read_extraction(run.journal(), std::nullopt, Audience::proposer);
+  ASSERT_TRUE(seen) << format_error(seen.error());
+  EXPECT_EQ(seen->task_text, kTask);
+  EXPECT_TRUE(seen->task.check_shapes.empty());
+  EXPECT_FALSE(whole.task.check_shapes.empty());
+  for (const Form form : {Form::kernel, Form::cu, Form::torch, Form::json}) {
+    const auto text = render(*seen, form, kOptions);
+    ASSERT_TRUE(text) << format_error(text.error());
+    EXPECT_THAT(*text, testing::Not(HasSubstr("4093")));
+    EXPECT_THAT(*text, testing::Not(HasSubstr(whole.started.task.substr(0, 16))));
+  }
+  const auto refused = read_extraction(run.journal(), wrong, Audience::proposer);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(format_error(refused.error()), HasSubstr("step 1 is not a correct kernel (wrong)"));
+}
+
 TEST(Extraction, NeedsNoFileBesideTheTask) {
   RecordedRun run(std::string(kTask) + "reference_kernel: gone.cu\n", kReference);
   EXPECT_EQ(read(run).task.reference_kernel, kReference);

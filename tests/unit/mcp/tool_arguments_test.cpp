@@ -1,3 +1,5 @@
+#include "kernevo/base/files.h"
+#include "kernevo/base/temporary_folder.h"
 #include "kernevo/mcp/run_tool.h"
 #include "kernevo/mcp/tool_arguments.h"
 
@@ -39,6 +41,20 @@ TEST(ToolArguments, take_a_file_as_text) {
   EXPECT_EQ(call->files[0].place, 2U);
   EXPECT_EQ(call->files[0].name, "b.cu");
   EXPECT_EQ(call->files[0].text, "code");
+}
+
+// What a compiler says of a kernel quotes its lines.
+TEST(ToolArguments, take_no_task_for_a_kernel) {
+  for (const char* path : {"task.yaml", "/home/me/t.yml", "settings.json", "runs/r/run.sqlite"}) {
+    EXPECT_THAT(prepare("check", {{"task", "t"}, {"kernel", path}}).error().message,
+                HasSubstr("is no kernel"));
+    EXPECT_FALSE(prepare("tell", {{"run", "r"}, {"kernel", path}}).has_value());
+    EXPECT_FALSE(prepare("compare", {{"task", "t"}, {"a", "a.cu"}, {"b", path}}).has_value());
+  }
+  const auto folder = TemporaryFolder::make().value();
+  const std::string own = (folder.path() / "mine").string();
+  ASSERT_TRUE(write_file_atomically(own, "op_name: add\n"));
+  EXPECT_FALSE(prepare("check", {{"kernel", own}}, own).has_value());
 }
 
 TEST(ToolArguments, leave_the_task_to_the_server) {

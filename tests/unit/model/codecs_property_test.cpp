@@ -87,14 +87,15 @@ double any_number() {
 }
 
 CheckedCase checked_case() {
+  const auto count = [] { return maybe<std::uint64_t>(any<std::uint64_t>); };
   return {words(),
           words(),
-          any<std::uint64_t>(),
+          count(),
           any<bool>(),
           any<std::uint64_t>(),
+          count(),
           any<std::uint64_t>(),
-          any<std::uint64_t>(),
-          any<std::uint64_t>(),
+          count(),
           any_number()};
 }
 
@@ -116,6 +117,7 @@ Verdict verdict() {
   v.cases = some<CheckedCase>(checked_case);
   v.printed = words();
   v.warnings = some<std::string>(words);
+  v.hidden_warnings = some<std::string>(words);
   return v;
 }
 

@@ -1,6 +1,7 @@
 #include "kernevo/hardware/gpu_table.h"
 #include "kernevo/propose/prompt_writer.h"
 
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/propose/directions.h"
 #include "kernevo/propose/read_reply.h"
