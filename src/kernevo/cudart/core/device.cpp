@@ -103,7 +103,7 @@ cudaError_t device_properties(cudaDeviceProp* p, int device) {
 }
 
 cudaError_t device_attribute(int* value, cudaDeviceAttr attribute, int device) {
-  cudaDeviceProp p;
+  cudaDeviceProp p{};
   if (value == nullptr)
     return Session::get().set_error(cudaErrorInvalidValue);
   if (const cudaError_t error = device_properties(&p, device); error != cudaSuccess)

@@ -14,7 +14,8 @@ public:
     return registry().all.contains(handle);
   }
 
-protected:
+private:
+  friend Object;
   Live() { enter(); }
   Live(const Live& /*other*/) { enter(); }
   Live& operator=(const Live& /*other*/) { return *this; }
@@ -23,7 +24,6 @@ protected:
     registry().all.erase(static_cast<const Object*>(this));
   }
 
-private:
   struct Registry {
     std::mutex mutex;
     std::unordered_set<const void*> all;

@@ -68,7 +68,7 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
-  cudaDeviceProp properties;
+  cudaDeviceProp properties{};
   const cudaError_t error = device_properties(&properties, device);
   if (error == cudaSuccess && length > 0) {
     std::strncpy(name, properties.name, static_cast<std::size_t>(length));
@@ -77,14 +77,14 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
   return driver_result(error);
 }
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
-  cudaDeviceProp properties;
+  cudaDeviceProp properties{};
   const cudaError_t error = device_properties(&properties, device);
   if (error == cudaSuccess)
     std::memcpy(uuid, &properties.uuid, sizeof *uuid);
   return driver_result(error);
 }
 CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice device) {
-  cudaDeviceProp properties;
+  cudaDeviceProp properties{};
   const cudaError_t error = device_properties(&properties, device);
   if (error == cudaSuccess)
     *bytes = properties.totalGlobalMem;

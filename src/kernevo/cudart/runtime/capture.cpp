@@ -34,10 +34,10 @@ cudaError_t begin(cudaStream_t handle, CUgraph_st* graph,
 extern "C" {
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode /*mode*/) {
-  auto graph = std::make_unique<CUgraph_st>();
-  const cudaError_t error = begin(stream, graph.get(), {});
-  if (error == cudaSuccess)
-    graph.release(); // the program's, from cudaStreamEndCapture on
+  auto* const graph = new CUgraph_st(); // the program's, from cudaStreamEndCapture on
+  const cudaError_t error = begin(stream, graph, {});
+  if (error != cudaSuccess)
+    delete graph;
   return error;
 }
 cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
