@@ -1,8 +1,8 @@
 // What the real program tells whoever writes the kernel, held against kernels that try to find out
 // the sizes they are judged on in secret. Two tasks that differ in nothing else must look the same.
-#include "run_program.h"
 #include "kernevo/base/temporary_folder.h"
 #include "places.h"
+#include "run_program.h"
 
 #include <fmt/format.h>
 #include <fstream>
@@ -158,7 +158,8 @@ TEST_F(Blind, ARunThatCannotBeginDoesNotSayOnWhichShape) {
   };
   EXPECT_THAT(begin("evolve", "owners"), ContainsRegex(kSecret));
   const std::string asked = begin("ask", "agents");
-  EXPECT_THAT(asked, HasSubstr("is no baseline: wrong numbers in C, on a shape that is not shown"));
+  EXPECT_THAT(
+      asked, HasSubstr("cannot be the baseline: wrong numbers in C, on a shape that is not shown"));
   EXPECT_THAT(asked, Not(ContainsRegex(kSecret)));
 }
 

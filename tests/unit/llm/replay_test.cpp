@@ -84,7 +84,7 @@ TEST(Trace, GoesOnCountingWhereItEnded) {
 }
 
 TEST(Trace, AnAnswerThatCannotBeRecordedIsGivenAndTold) {
-  auto folder = std::make_unique<TemporaryFolder>();
+  auto folder = std::make_unique<TraceFolder>();
   ScriptedServer server([](const ServedRequest&, std::size_t) { return good_stream("hi"); });
   TestClient settings(server.url());
   settings.parts.tracer = Tracer::open(folder->path()).value();
