@@ -6,7 +6,7 @@ function(kernevo_library folder)
   add_library(kernevo_${folder} STATIC ${ARG_SOURCES})
   target_include_directories(kernevo_${folder} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(kernevo_${folder} PUBLIC ${ARG_LINK} PRIVATE ${ARG_LINK_PRIVATE})
-  kernevo_reuse_precompiled(kernevo_${folder} kernevo_headers)
+  kernevo_reuse_precompiled(kernevo_${folder} ${KERNEVO_HEADERS})
 endfunction()
 
 # kernevo_test(<name> LABEL <label> [TOOLCHAIN <filter>] SOURCES ... LINK ... [SERIAL])
