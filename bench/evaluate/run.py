@@ -57,8 +57,9 @@ def decisions(folder):
 
 
 def clean(value):
+    """Without times, and without what names the program itself: keys of its memory, what newer ones add to a run's head."""
     if isinstance(value, dict):
-        return {k: clean(v) for k, v in value.items() if not re.search(r"seconds|(^|_)at$|fingerprint|version|folder|path", k)}
+        return {k: clean(v) for k, v in value.items() if not re.search(r"seconds|^(context|device|program)$", k)}
     return [clean(v) for v in value] if isinstance(value, list) else value
 
 
