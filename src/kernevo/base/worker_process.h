@@ -8,6 +8,7 @@
 
 #include "kernevo/base/result.h"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
