@@ -127,7 +127,7 @@ const std::vector<NoiseModel>& noise_models() {
   return models;
 }
 
-const NoiseModel& noise_model(const std::string& name) {
+const NoiseModel& noise_model(std::string_view name) {
   const auto found = std::ranges::find(noise_models(), name, &NoiseModel::name);
   assert(found != noise_models().end());
   return *found;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kernevo {
@@ -28,7 +29,7 @@ struct NoiseModel {
 // Every simulated noise the statistics are held to.
 const std::vector<NoiseModel>& noise_models();
 // By name; asserts that it exists.
-const NoiseModel& noise_model(const std::string& name);
+const NoiseModel& noise_model(std::string_view name);
 
 // Replays recorded times from a place the seed chooses. Each series (one kernel's shots in order)
 // is divided by its median; the series follow each other, so where one ends there is what a device
