@@ -5,8 +5,6 @@
 #include "kernevo/base/temporary_folder.h"
 #include "places.h"
 
-#include "places.h"
-
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,8 +23,7 @@ const fs::path kSource = source_folder();
 const std::vector<Door> kDoors = {
     {"CLI/", {".cpp"}},
     {"nlohmann/json.hpp", {".cpp", "model/json_fields.h"}},
-    {"kernevo/model/json_fields.h",
-     {".cpp", "_fields.h", "/json_text.h", "/agent_run.h", "/agent_answer.h"}},
+    {"kernevo/model/json_fields.h", {".cpp", "_fields.h", "/json_text.h", "/agent_answer.h"}},
     {"llvm/", {"jit/"}},
     {"yaml-cpp/",
      {"hardware/gpu_table.cpp", "hardware/architecture_table.cpp", "task/yaml_tree.cpp"}},

@@ -4,12 +4,6 @@
 #include "kernevo/evaluate/objective_time.h"
 #include "kernevo/evaluate/predict_case.h"
 #include "kernevo/evaluate/run_case.h"
-#include "kernevo/hardware/gpu_table.h"
-#include "kernevo/predict/choose_blocks.h"
-#include "kernevo/predict/l1_share.h"
-#include "kernevo/predict/predict.h"
-#include "kernevo/sass/disassemble.h"
-#include "kernevo/toolchain/toolchain.h"
 
 #include <algorithm>
 #include <utility>
