@@ -2,11 +2,11 @@
 
 const kOutcomes = {
   baseline: "reference", improved: "new best", not_better: "not better", guarded: "guarded", duplicate: "duplicate",
-  compile_failed: "does not compile", wrong: "wrong", failed: "fault", quarantined: "quarantined",
+  compile_failed: "does not compile", wrong: "wrong", failed: "fault", quarantined: "quarantined", unproven: "unproven",
   no_proposal: "nothing proposed", infrastructure: "machine trouble", under_way: "under way",
 };
 const outcomeOf = (step) => step.outcome || "under_way";
-const isFault = (outcome) => ["compile_failed", "wrong", "failed", "quarantined", "infrastructure"].includes(outcome);
+const isFault = (outcome) => ["compile_failed", "wrong", "failed", "quarantined", "unproven", "infrastructure"].includes(outcome);
 
 // One sign an outcome, so that colour is never alone: filled, ring, diamond, cross.
 function glyph(outcome, x, y, r = 4, attributes = {}) {

@@ -116,6 +116,10 @@ void print_further_errors(const std::vector<Diagnostic>& diagnostics) {
 void print_fault(const VisibleCheck& shown) {
   const CheckResult& result = shown.result;
   const Verdict& verdict = result.verdict;
+  if (verdict.fault == FaultKind::unproven) {
+    fmt::print("{}  {}\n", paint("UNPROVEN", Tone::warning), verdict.summary);
+    return;
+  }
   fmt::print("{}  {}{} at {}\n", paint("WRONG", Tone::bad), name_of(*verdict.fault),
              verdict.finding ? fmt::format(" ({})", name_of(verdict.finding->kind)) : "",
              name_of(verdict.rung));
@@ -228,6 +232,7 @@ Command add_check(CommandLine& app) {
   command->add_option("--seconds", options->check.seconds, "Most processor time of a launch")
       ->capture_default_str()
       ->in_range(0.1, 86400.0);
+  add_patience(*command, options->check.patience_minutes);
   command->add_option("--memory", options->memory_gb, "Memory limit of the worker, in GB")
       ->capture_default_str()
       ->in_range(0.1, 4096.0);

@@ -199,6 +199,7 @@ Command add_evolve(CommandLine& app) {
       ->add_option("--roofline", settings.roofline,
                    "Enough of what the roofline allows, as a fraction")
       ->capture_default_str();
+  add_patience(*command, settings.patience_minutes);
   command
       ->add_option("--plateau", settings.plateau,
                    "Stop after so many steps without a gain; 0: never")

@@ -14,6 +14,16 @@ void add_device_options(CommandLine& command, DeviceChoice& choice) {
   command.add_option("--gpu", choice.gpu, "Named GPU instead of the task's target: virtual:GPU");
 }
 
+void add_patience(CommandLine& command, double& minutes) {
+  command
+      .add_option(
+          "--patience", minutes,
+          "Minutes that running one real shape whole may take, on an ordinary machine of two "
+          "cores; what would take longer is bounded by a sample, or unproven")
+      ->capture_default_str()
+      ->in_range(0.01, 1e6);
+}
+
 std::string device_text(const DeviceIdentity& device) {
   return fmt::format("{} (sm_{})",
                      device.method == TimingMethod::modelled ? "virtual " + device.gpu.name

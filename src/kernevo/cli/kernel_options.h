@@ -16,6 +16,9 @@ class CommandLine;
 // --device and --gpu.
 void add_device_options(CommandLine& command, DeviceChoice& choice);
 
+// --patience.
+void add_patience(CommandLine& command, double& minutes);
+
 // "virtual A100 (sm_80)", or the name of a device that is real.
 std::string device_text(const DeviceIdentity& device);
 

@@ -55,6 +55,13 @@ Json told_json(const evolve::Told& told, Step step, double seconds) {
   return json;
 }
 
+std::string word_of(StepOutcome outcome) {
+  if (outcome == StepOutcome::improved)
+    return paint("NEW BEST", Tone::good);
+  return is_right(outcome) ? paint("RIGHT", Tone::plain)
+                           : paint(std::string(name_of(outcome)), Tone::warning);
+}
+
 void print_told(const evolve::Told& told, Step step, bool quiet) {
   const Evaluation& e = told.evaluation;
   const evolve::RunState& state = told.state;
@@ -64,10 +71,8 @@ void print_told(const evolve::Told& told, Step step, bool quiet) {
     if (told.open)
       fmt::print("mend it and tell step {} again; {} tries left\n", step, told.repairs_left);
   } else if (e.objective) {
-    fmt::print("{}  step {}: {}, {:.2f} x the reference's speed, {}\n",
-               e.outcome == StepOutcome::improved ? paint("NEW BEST", Tone::good)
-                                                  : paint("RIGHT", Tone::plain),
-               step, time_text(e.objective->value), state.baseline->value / e.objective->value,
+    fmt::print("{}  step {}: {}, {:.2f} x the reference's speed, {}\n", word_of(e.outcome), step,
+               time_text(e.objective->value), state.baseline->value / e.objective->value,
                state.started.method);
     if (!quiet)
       for (const BottleneckFinding& finding : e.bottlenecks)

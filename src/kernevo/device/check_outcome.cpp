@@ -46,10 +46,14 @@ Result<void> check_outcome(const RunRequest& request, const RunOutcome& outcome,
   if (!launches_kernels && static_cast<double>(outcome.blocks_run) > planned_blocks(request))
     return impossible(
         fmt::format("{} blocks ran of {:.0f}", outcome.blocks_run, planned_blocks(request)));
+  const Instruments& instruments = request.instruments;
+  if (!outcome.fault && instruments.only_blocks.empty() && instruments.profile.empty() &&
+      static_cast<double>(outcome.blocks_run) < planned_blocks(request))
+    return impossible(
+        fmt::format("only {} of {:.0f} blocks ran", outcome.blocks_run, planned_blocks(request)));
   if (outcome.compiled_instructions > outcome.warp_instructions)
     return impossible("more instructions were compiled than executed");
-  const std::size_t launches =
-      request.instruments.profile.empty() ? 0 : request.plan.launches.size();
+  const std::size_t launches = instruments.profile.empty() ? 0 : request.plan.launches.size();
   if (outcome.counts.size() > launches || (!outcome.fault && outcome.counts.size() < launches))
     return impossible(
         fmt::format("counts of {} launches, not {}", outcome.counts.size(), launches));

@@ -55,6 +55,13 @@ struct Instruments {
   std::vector<Profile> profile = {}; // one per launch; empty = count nothing
   // Inputs with a recipe and poisoned outputs come into being page by page, as kernels touch them.
   bool on_demand = false;
+  // Leave module variables, scratch and heap as they are for the next run, and start with those
+  // that the run before left: as a program would that launches the plan again and again.
+  bool keep_state = false;
+  bool go_on = false;
+  // Of what the run before left in module variables, nothing may matter: it is random, and
+  // undefined to the sanitizers.
+  bool scramble = false;
 };
 
 struct RunRequest {
@@ -76,6 +83,8 @@ struct RunOutcome {
   std::uint64_t compiled_instructions = 0; // of the warp instructions: not interpreted
   std::uint64_t blocks_run = 0;
   std::vector<LaunchCounts> counts; // Instruments::profile: one per launch
+  // Instruments::keep_state: module variables that do not hold what they held before any launch.
+  std::vector<std::string> changed_variables;
 
   static RunOutcome stopped_by(Finding finding) {
     RunOutcome outcome;

@@ -15,11 +15,15 @@ Json recipe_to_json(const InputRecipe& r) {
           {"high", r.high},
           {"tiny", r.tiny},
           {"denormal_step", r.denormal_step},
+          {"minus_infinity", r.minus_infinity},
+          {"tie", r.tie},
+          {"poison", r.poison},
           {"seed", r.seed}};
 }
 
 InputRecipe recipe_from_json(const Json& json) {
-  only_keys(json, {"dtype", "kind", "low", "high", "tiny", "denormal_step", "seed"});
+  only_keys(json, {"dtype", "kind", "low", "high", "tiny", "denormal_step", "minus_infinity", "tie",
+                   "poison", "seed"});
   InputRecipe recipe;
   if (const auto dtype = parse_dtype(json.at("dtype").get<std::string>()))
     recipe.dtype = *dtype;
@@ -28,6 +32,9 @@ InputRecipe recipe_from_json(const Json& json) {
   json.at("high").get_to(recipe.high);
   json.at("tiny").get_to(recipe.tiny);
   json.at("denormal_step").get_to(recipe.denormal_step);
+  json.at("minus_infinity").get_to(recipe.minus_infinity);
+  json.at("tie").get_to(recipe.tie);
+  json.at("poison").get_to(recipe.poison);
   json.at("seed").get_to(recipe.seed);
   return recipe;
 }
@@ -119,6 +126,9 @@ std::string encode(const RunMessage& message) {
               {"shuffled", request.instruments.order.shuffled},
               {"order_seed", request.instruments.order.seed},
               {"on_demand", request.instruments.on_demand},
+              {"keep_state", request.instruments.keep_state},
+              {"go_on", request.instruments.go_on},
+              {"scramble", request.instruments.scramble},
               {"profile", std::move(profile)},
               {"regions", std::move(regions)}}
       .dump();
@@ -147,7 +157,7 @@ Result<RunMessage> decode_run(std::string_view text) {
   auto message = read_json(text, "run message", [&](const Json& json) {
     only_keys(json, {"kind", "plan", "tensors", "registers", "entry_names", "sanitize",
                      "only_blocks", "instruction_budget", "seconds", "shuffled", "order_seed",
-                     "on_demand", "profile", "regions"});
+                     "on_demand", "keep_state", "go_on", "scramble", "profile", "regions"});
     RunMessage m;
     json.at("plan").get_to(plan_text);
     for (const Json& item : json.at("tensors"))
@@ -161,6 +171,9 @@ Result<RunMessage> decode_run(std::string_view text) {
     json.at("shuffled").get_to(m.request.instruments.order.shuffled);
     json.at("order_seed").get_to(m.request.instruments.order.seed);
     json.at("on_demand").get_to(m.request.instruments.on_demand);
+    json.at("keep_state").get_to(m.request.instruments.keep_state);
+    json.at("go_on").get_to(m.request.instruments.go_on);
+    json.at("scramble").get_to(m.request.instruments.scramble);
     for (const Json& item : json.at("profile"))
       m.request.instruments.profile.push_back({item.at("blocks"), item.at("l1_bytes")});
     for (const Json& item : json.at("regions"))
@@ -191,6 +204,7 @@ std::string encode(const Result<RunOutcome>& outcome, const MachineCode& code) {
             {"warp_instructions", outcome->warp_instructions},
             {"compiled_instructions", outcome->compiled_instructions},
             {"blocks_run", outcome->blocks_run},
+            {"changed_variables", outcome->changed_variables},
             {"counts", Json::array()}};
     for (const LaunchCounts& counts : outcome->counts)
       json["counts"].push_back(to_json(counts));
@@ -216,6 +230,7 @@ Result<RunOutcome> decode_outcome(std::string_view text, MachineCode* code) {
     json.at("warp_instructions").get_to(o.warp_instructions);
     json.at("compiled_instructions").get_to(o.compiled_instructions);
     json.at("blocks_run").get_to(o.blocks_run);
+    json.at("changed_variables").get_to(o.changed_variables);
     json.at("counts").get_to(counts);
     return o;
   });

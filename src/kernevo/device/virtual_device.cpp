@@ -115,7 +115,11 @@ public:
   Result<RunOutcome> run(const RunRequest& request, const Arena& arena) {
     const bool compile =
         !request.instruments.sanitize && warps_of(request) * instructions_per_warp_ >= kWorthwhile;
-    if (!worker_ || (compile && !worker_compiles_)) {
+    // A new worker would know nothing of the run before.
+    if (request.instruments.go_on && !worker_)
+      return fail(ErrorCode::infrastructure, "the worker that ran this module before has ended",
+                  std::nullopt, "try again");
+    if (!worker_ || (compile && !worker_compiles_ && !request.instruments.go_on)) {
       KERNEVO_TRY(refusal, start(compile));
       if (refusal)
         return RunOutcome::stopped_by(*refusal);

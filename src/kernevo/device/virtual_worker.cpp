@@ -17,6 +17,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace kernevo {
@@ -105,6 +106,7 @@ public:
     if (!program)
       return RunOutcome::stopped_by(finding_from(program.error()));
     program_ = std::move(*program);
+    kept_.reset();
     vgpu::Objects known;
     for (const auto& [key, bytes] : message.code)
       known[{program_->text_hash, key}] = bytes;
@@ -127,26 +129,26 @@ public:
       return fail(ErrorCode::infrastructure, "no module is loaded");
     KERNEVO_TRY(arena, Arena::attach(std::move(memory), message.regions));
     const RunRequest& request = message.request;
-    vgpu::Machine machine(gpu_, options_of(request));
+    const Instruments& instruments = request.instruments;
+    if (instruments.go_on && !kept_)
+      return fail(ErrorCode::infrastructure, "no run has left a state to go on with");
+    Kept run = instruments.go_on ? std::move(*kept_)
+                                 : Kept{vgpu::Machine(gpu_, options_of(request)), {}, {}};
+    kept_.reset();
+    vgpu::Machine& machine = run.machine;
+    if (instruments.scramble)
+      machine.forget_changes(*program_, instruments.order.seed);
     std::vector<vgpu::DevicePointer> pointers;
     for (const TensorBinding& tensor : request.tensors) {
       KERNEVO_TRY(pointer, machine.adopt(arena.region(tensor.region), tensor.name,
                                          use_of(tensor, request, arena)));
       pointers.push_back(pointer);
     }
-    for (const ScratchBuffer& scratch : request.plan.scratch) {
-      auto pointer = machine.allocate(scratch.bytes(), scratch.name, {false, false});
-      if (!pointer) {
-        Finding finding;
-        finding.kind = FindingKind::memory_limit;
-        finding.message = fmt::format("scratch buffer '{}' of {} bytes: {}", scratch.name,
-                                      scratch.bytes(), pointer.error().message);
-        return RunOutcome::stopped_by(std::move(finding));
-      }
-      pointers.push_back(*pointer);
-    }
+    const std::vector<vgpu::DevicePointer> tensors = pointers;
+    if (auto finding = lend_scratch(request.plan.scratch, run))
+      return RunOutcome::stopped_by(std::move(*finding));
+    pointers.insert(pointers.end(), run.scratch_pointers.begin(), run.scratch_pointers.end());
 
-    const Instruments& instruments = request.instruments;
     RunOutcome outcome;
     for (std::size_t i = 0; i < request.plan.launches.size(); ++i) {
       const Instruments::Profile* profile =
@@ -157,10 +159,52 @@ public:
                       outcome))
         break;
     }
+    if (instruments.keep_state && !outcome.fault) {
+      outcome.changed_variables = machine.changed_variables(*program_);
+      for (const vgpu::DevicePointer tensor : tensors)
+        machine.free(tensor); // their memory ends with the arena
+      kept_ = std::move(run);
+    }
     return outcome;
   }
 
 private:
+  // A machine between two runs of a plan, with the scratch buffers that both use.
+  struct Kept {
+    vgpu::Machine machine;
+    std::vector<ScratchBuffer> scratch;
+    std::vector<vgpu::DevicePointer> scratch_pointers;
+  };
+
+  // Those of the run before, with what it left in them, if they are the same.
+  static std::optional<Finding> lend_scratch(const std::vector<ScratchBuffer>& wanted, Kept& run) {
+    const bool same =
+        std::ranges::equal(wanted, run.scratch, [](const ScratchBuffer& a, const ScratchBuffer& b) {
+          return a.name == b.name && a.bytes() == b.bytes();
+        });
+    if (same) {
+      for (const vgpu::DevicePointer kept : run.scratch_pointers)
+        run.machine.forget(kept);
+      return std::nullopt;
+    }
+    for (const vgpu::DevicePointer old : run.scratch_pointers)
+      run.machine.free(old);
+    run.scratch_pointers.clear();
+    run.scratch = wanted;
+    for (const ScratchBuffer& scratch : wanted) {
+      auto pointer = run.machine.allocate(scratch.bytes(), scratch.name, {false, false});
+      if (!pointer) {
+        Finding finding;
+        finding.kind = FindingKind::memory_limit;
+        finding.message = fmt::format("scratch buffer '{}' of {} bytes: {}", scratch.name,
+                                      scratch.bytes(), pointer.error().message);
+        return finding;
+      }
+      run.scratch_pointers.push_back(*pointer);
+    }
+    return std::nullopt;
+  }
+
   vgpu::MachineOptions options_of(const RunRequest& request) const {
     const Instruments& instruments = request.instruments;
     vgpu::MachineOptions options;
@@ -271,6 +315,7 @@ private:
   bool compiles_;
   std::shared_ptr<const vgpu::Program> program_;
   std::shared_ptr<vgpu::MemoryStore> store_;
+  std::optional<Kept> kept_;
 };
 
 RunOutcome out_of_memory() {

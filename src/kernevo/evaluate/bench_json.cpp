@@ -92,7 +92,7 @@ BenchResult result_of(const Json& json) {
   result.parameters = json.at("parameters").get<ParameterValues>();
   for (const Json& one : list_at(json, "cases"))
     result.cases.push_back(case_of(one));
-  result.fault = nullable_enum_at(json, "fault", FaultKind::candidate_runtime_error);
+  result.fault = nullable_enum_at(json, "fault", FaultKind::unproven);
   result.summary = json.at("summary");
   result.out_of_time = json.at("out_of_time");
   result.stopped = json.at("stopped");

@@ -1,5 +1,6 @@
 #include "kernevo/evaluate/check.h"
 
+#include "kernevo/evaluate/check_limits.h"
 #include "kernevo/evaluate/judge_subject.h"
 #include "kernevo/evaluate/reference_oracle.h"
 #include "kernevo/task/catalogue.h"
@@ -64,6 +65,7 @@ private:
                           .seed = seed_,
                           .seconds = options_.seconds,
                           .memory_bytes = options_.memory_bytes,
+                          .patience_minutes = options_.patience_minutes,
                           .small_only = options_.small_only,
                           .order = options_.order},
                          verdict());
@@ -122,7 +124,11 @@ private:
     }
     subject_ = std::move(loaded.subject);
     if (task_.oracle == OracleKind::reference_kernel) {
-      KERNEVO_TRY(oracle, make_reference_oracle(device_, task_, options_.seconds));
+      KERNEVO_TRY(oracle,
+                  make_reference_oracle(
+                      device_, task_,
+                      {static_cast<std::uint64_t>(patience_budget(options_.patience_minutes)),
+                       std::max(options_.seconds, patience_seconds(options_.patience_minutes))}));
       expectation_ = std::move(oracle);
     } else {
       expectation_ = [](const CaseInputs& inputs, std::size_t output,

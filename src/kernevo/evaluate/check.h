@@ -21,8 +21,9 @@ struct CheckOptions {
   std::uint64_t seed = 0;     // 0 = a fresh one, reported
   double seconds = 60;        // most processor time of a launch
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
-  bool small_only = false;    // stop after the small shapes
-  bool fresh_process = false; // run where no kernel has run before
+  double patience_minutes = 5; // for the whole runs of one real shape
+  bool small_only = false;     // stop after the small shapes
+  bool fresh_process = false;  // run where no kernel has run before
   // Of every case. By default cases run in natural order but for the exact integers, on which a
   // sound kernel is right in any order: those are shuffled.
   std::optional<RunOrder> order;

@@ -1,6 +1,7 @@
 #include "kernevo/evaluate/check_limits.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace kernevo {
 
@@ -46,6 +47,14 @@ std::uint64_t shown_budget(double work, double instructions, double share) {
   if (share < 1)
     budget = std::max(budget, std::min(uneven, 2 * instructions));
   return std::min(runaway_budget(work), static_cast<std::uint64_t>(std::min(budget, 4e12)));
+}
+
+double patience_budget(double minutes) {
+  return minutes * 15e9;
+}
+
+double patience_seconds(double minutes) {
+  return minutes * 60 * 4 * std::max(1U, std::thread::hardware_concurrency());
 }
 
 double processor_seconds(std::uint64_t budget, double most) {

@@ -22,6 +22,12 @@ std::uint64_t sanitized_budget(double work);
 // `instructions` for the whole shape, and now runs this share of its blocks.
 std::uint64_t shown_budget(double work, double instructions, double share);
 
+// Warp instructions that two cores run in so many minutes, compiled: so that what is run whole
+// depends on the kernel and the user's patience, not on how busy the machine is. And the processor
+// time that goes with it, on a slow machine.
+double patience_budget(double minutes);
+double patience_seconds(double minutes);
+
 // Processor time that goes with so many warp instructions, sanitized or not, on a slow machine.
 double processor_seconds(std::uint64_t budget, double most);
 

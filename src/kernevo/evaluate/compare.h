@@ -19,8 +19,9 @@ struct Contender {
 };
 
 struct CompareOptions {
-  BenchOptions bench;      // its parameters are not used
-  bool small_only = false; // check results on small shapes only
+  BenchOptions bench;          // its parameters are not used
+  bool small_only = false;     // check results on small shapes only
+  double patience_minutes = 5; // CheckOptions
 };
 
 struct CounterPair {

@@ -13,6 +13,7 @@ std::string_view in_words(FaultKind kind) {
   case FaultKind::uninitialized_memory_error:
     return "memory is read before it is written, or an output is never written";
   case FaultKind::candidate_runtime_error: return "the kernel was stopped while it ran";
+  case FaultKind::unproven: return "the kernel could not be proven right on a real shape";
   }
   return "a fault";
 }

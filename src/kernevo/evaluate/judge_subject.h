@@ -1,5 +1,5 @@
 // The rungs of the ladder that any subject climbs: small shapes with every sanitizer on, hidden
-// shapes, real shapes (sampled when large).
+// shapes, real shapes (judge_real_shapes.h).
 #pragma once
 
 #include "kernevo/base/result.h"
@@ -19,6 +19,7 @@ struct JudgeOptions {
   std::uint64_t seed = 1;
   double seconds = 60; // most processor time of a launch
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
+  double patience_minutes = 5; // for the whole runs of one real shape, on an ordinary machine
   bool small_only = false;
   std::optional<RunOrder> order; // of every case; see CheckOptions
 };

@@ -33,6 +33,7 @@ double error_ratio(double actual, double expected, double tolerance, double larg
   if (!std::isfinite(actual))
     return hopeless;
   const double error = std::abs(actual - expected);
+  // A tolerance that is no number allows nothing.
   if (error == 0)
     return 0;
   return tolerance > 0 ? error / tolerance : hopeless;

@@ -3,11 +3,18 @@
 
 #include "kernevo/evaluate/run_case.h"
 
-#include <memory>
+#include <cstdint>
 
 namespace kernevo {
 
+// Of one launch of the reference on a real shape.
+struct ReferenceLimits {
+  std::uint64_t instruction_budget = 0; // 0 = the device's default
+  double seconds = 60;                  // of processor time
+};
+
 // Builds the reference and keeps a module of its own for it, apart from any candidate.
-Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task, double seconds);
+Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task,
+                                                const ReferenceLimits& limits);
 
 } // namespace kernevo

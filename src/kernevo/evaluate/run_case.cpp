@@ -5,11 +5,13 @@
 #include "kernevo/evaluate/sampling.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <future>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 namespace kernevo {
@@ -17,6 +19,7 @@ namespace {
 
 // A NaN in every floating format and an unlikely integer: an element left as it was is never right.
 constexpr std::byte kPoison{0xFF};
+constexpr std::size_t kPiece = std::size_t{1} << 18U; // elements compared at a time
 
 bool is_output(const BufferSpec& buffer) {
   return buffer.direction != Direction::in;
@@ -41,6 +44,14 @@ std::vector<std::int64_t> written_points(const BufferSpec& buffer, const Arena& 
   return points;
 }
 
+InputRecipe left_over_recipe(const BufferSpec& buffer, std::uint64_t seed) {
+  InputRecipe recipe{buffer.dtype, Distribution::Kind::normal, 0, 1};
+  if (!is_floating(buffer.dtype))
+    recipe = {buffer.dtype, Distribution::Kind::integers, -100, 100};
+  recipe.seed = seed;
+  return recipe;
+}
+
 std::string describe(const Mismatch& m, const CheckedCase& record) {
   return fmt::format("{}[{}] is {:.9g}, expected {:.9g} within {:.3g} (case {}, {} inputs)",
                      m.buffer, fmt::join(m.index, ", "), m.actual, m.expected, m.tolerance,
@@ -54,29 +65,31 @@ public:
       : inputs_(inputs), expectation_(expectation), options_(options), laid_(laid),
         report_(report) {}
 
-  // Works out what to expect: of every element, before the run ends, or of those a sampled run
-  // wrote.
-  Result<void> expect(bool only_written) {
+  // The elements to compare: of all, or of those a sampled run wrote.
+  void choose_points(bool only_written) {
     for (std::size_t i = 0; i < inputs_.problem.buffers.size(); ++i) {
       const BufferSpec& buffer = inputs_.problem.buffers[i];
       points_.emplace_back();
-      expected_.emplace_back();
       if (!is_output(buffer))
         continue;
-      const std::uint64_t seed = inputs_.seed + i;
-      points_.back() = only_written ? thin_points(written_points(buffer, laid_.arena, flags(i)),
-                                                  limit(buffer), seed)
-                                    : sample_points(buffer.elements(), limit(buffer), seed);
-      KERNEVO_TRY(expected, expectation_(inputs_, i, points_.back()));
-      expected_.back() = std::move(expected);
+      const std::uint64_t seed = options_.points_seed + i;
+      Points& points = points_.back();
+      if (only_written) {
+        points.some = written_points(buffer, laid_.arena, flags(i));
+        report_.written += points.some.size();
+        points.some = thin_points(std::move(points.some), limit(buffer), seed);
+      } else if (buffer.elements() > limit(buffer)) {
+        points.some = sample_points(buffer.elements(), limit(buffer), seed);
+      }
+      points.all = !only_written && points.some.empty();
+      points.count = points.all ? static_cast<std::size_t>(buffer.elements()) : points.some.size();
     }
-    return {};
   }
 
   // False, with a fault in the report, when the sampled blocks left no output to verify.
   bool wrote_something() {
-    for (const auto& points : points_)
-      if (!points.empty())
+    for (const Points& points : points_)
+      if (points.count > 0)
         return true;
     report_.fault = FaultKind::uninitialized_memory_error;
     report_.summary = fmt::format("none of {} sampled blocks writes any output (case {})",
@@ -118,13 +131,12 @@ public:
     return true;
   }
 
-  void compare() {
+  Result<void> compare() {
     for (std::size_t i = 0; i < inputs_.problem.buffers.size(); ++i) {
       const BufferSpec& buffer = inputs_.problem.buffers[i];
       if (!is_output(buffer))
         continue;
-      const OutputCheck check = check_output(buffer, laid_.arena.region(i), points_[i],
-                                             expected_[i], inputs_.problem.tolerance);
+      KERNEVO_TRY(check, compare_output(i));
       CheckedCase& record = report_.record;
       record.elements += static_cast<std::uint64_t>(buffer.elements());
       record.elements_checked = record.elements_checked.value_or(0) + check.checked;
@@ -136,6 +148,7 @@ public:
         report_.summary = describe(*check.mismatch, record);
       }
     }
+    return {};
   }
 
   std::span<const std::byte> written(std::size_t buffer) const {
@@ -143,6 +156,65 @@ public:
   }
 
 private:
+  // Flat indices of one output's elements.
+  struct Points {
+    bool all = false;
+    std::vector<std::int64_t> some;
+    std::size_t count = 0;
+
+    std::vector<std::int64_t> piece(std::size_t first) const {
+      const std::size_t size = std::min(kPiece, count - first);
+      std::vector<std::int64_t> part(size);
+      if (all)
+        std::iota(part.begin(), part.end(), static_cast<std::int64_t>(first));
+      else
+        std::copy_n(some.begin() + static_cast<std::ptrdiff_t>(first), size, part.begin());
+      return part;
+    }
+  };
+
+  // Piece by piece on all cores: what to expect of a large output takes longer to work out, and
+  // more room, than the output itself.
+  Result<OutputCheck> compare_output(std::size_t output) {
+    const BufferSpec& buffer = inputs_.problem.buffers[output];
+    const Points& points = points_[output];
+    const auto declared = options_.widen ? inputs_.problem.tolerance : std::nullopt;
+    const std::size_t pieces = (points.count + kPiece - 1) / kPiece;
+    const std::size_t threads =
+        std::clamp<std::size_t>(inputs_.on_demand() ? 1 : std::thread::hardware_concurrency(), 1,
+                                std::max<std::size_t>(1, pieces));
+    std::vector<Result<OutputCheck>> checks(pieces, OutputCheck{});
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+      for (std::size_t piece = next++; piece < pieces; piece = next++) {
+        const std::vector<std::int64_t> part = points.piece(piece * kPiece);
+        const auto expected = expectation_(inputs_, output, part);
+        if (expected)
+          checks[piece] =
+              check_output(buffer, laid_.arena.region(output), part, *expected, declared);
+        else
+          checks[piece] = tl::unexpected<Error>(expected.error());
+      }
+    };
+    std::vector<std::future<void>> others;
+    for (std::size_t i = 1; i < threads; ++i)
+      others.push_back(std::async(std::launch::async, work));
+    work();
+    for (std::future<void>& other : others)
+      other.get();
+    OutputCheck all;
+    for (const auto& check : checks) {
+      if (!check)
+        return tl::unexpected<Error>(check.error());
+      all.checked += check->checked;
+      all.worst_ratio = std::max(all.worst_ratio, check->worst_ratio);
+      all.worst_strict_ratio = std::max(all.worst_strict_ratio, check->worst_strict_ratio);
+      if (!all.mismatch)
+        all.mismatch = check->mismatch;
+    }
+    return all;
+  }
+
   std::size_t flags(std::size_t buffer) const { return *laid_.run.tensors[buffer].written_region; }
   std::int64_t limit(const BufferSpec& buffer) const {
     return options_.point_limit > 0 ? options_.point_limit : buffer.elements();
@@ -153,8 +225,7 @@ private:
   const CaseOptions& options_;
   const LaidOutCase& laid_;
   CaseReport& report_;
-  std::vector<std::vector<std::int64_t>> points_;
-  std::vector<std::vector<Expected>> expected_;
+  std::vector<Points> points_;
 };
 
 void take_finding(const Finding& finding, CaseReport& report) {
@@ -208,7 +279,8 @@ OracleInputs oracle_inputs(const CaseInputs& inputs) {
   return result;
 }
 
-Result<LaidOutCase> lay_out(const CaseInputs& inputs, bool instrumented) {
+Result<LaidOutCase> lay_out(const CaseInputs& inputs, bool instrumented,
+                            std::optional<std::uint64_t> left_over) {
   std::vector<std::uint64_t> sizes;
   for (const BufferSpec& buffer : inputs.problem.buffers)
     sizes.push_back(buffer.bytes());
@@ -226,7 +298,9 @@ Result<LaidOutCase> lay_out(const CaseInputs& inputs, bool instrumented) {
     if (inputs.on_demand()) {
       if (buffer.direction != Direction::out)
         binding.recipe = input_recipe(inputs.problem, i, inputs.set, inputs.seed);
-    } else if (buffer.direction == Direction::out)
+    } else if (buffer.direction == Direction::out && left_over)
+      fill_elements(left_over_recipe(buffer, *left_over + i), 0, region);
+    else if (buffer.direction == Direction::out)
       std::fill(region.begin(), region.end(), kPoison);
     else
       std::memcpy(region.data(), inputs.initial[i].data(), region.size());
@@ -245,7 +319,9 @@ Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
   report.record.distribution = name_of(inputs.set);
   report.record.seed = inputs.seed;
   report.record.blocks = subject.blocks();
-  KERNEVO_TRY(laid, lay_out(inputs, options.instrumented));
+  // A kernel must not be able to tell that nothing was there before.
+  KERNEVO_TRY(laid, lay_out(inputs, options.instrumented,
+                            options.go_on ? std::optional(options.points_seed + 1) : std::nullopt));
   laid.run.instruction_budget = options.instruction_budget;
   laid.run.seconds = options.seconds;
   laid.run.instruments.sanitize = options.sanitize;
@@ -254,17 +330,17 @@ Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
   for (const BufferSpec& buffer : inputs.problem.buffers)
     report.bytes += buffer.bytes();
 
+  laid.run.instruments.keep_state = options.keep_state;
+  laid.run.instruments.go_on = options.go_on;
+  laid.run.instruments.scramble = options.scramble;
   Judge judge(inputs, expectation, options, laid, report);
   const bool sampled = !options.only_blocks.empty();
-  // The device runs the kernel while this process works out what to expect.
-  auto expected = std::async(std::launch::async,
-                             [&] { return sampled ? Result<void>{} : judge.expect(false); });
   KERNEVO_TRY(outcome, subject.run(laid.run, laid.arena));
-  KERNEVO_CHECK(expected.get());
   report.warp_instructions = outcome.warp_instructions;
   report.record.blocks_run = outcome.blocks_run;
   report.printed = std::move(outcome.printed);
   report.output_flood = outcome.output_flood;
+  report.changed_variables = std::move(outcome.changed_variables);
   if (outcome.fault) {
     if (outcome.fault->kind == FindingKind::unsupported_instruction ||
         outcome.fault->kind == FindingKind::invalid_ptx)
@@ -272,14 +348,11 @@ Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
     take_finding(*outcome.fault, report);
     return report;
   }
-  if (sampled) {
-    KERNEVO_CHECK(judge.expect(true));
-    if (!judge.wrote_something())
-      return report;
-  } else if (!judge.all_written() || (!options.instrumented && !judge.inputs_kept())) {
+  judge.choose_points(sampled);
+  if (sampled ? !judge.wrote_something()
+              : !judge.all_written() || (!options.instrumented && !judge.inputs_kept()))
     return report;
-  }
-  judge.compare();
+  KERNEVO_CHECK(judge.compare());
   return report;
 }
 
@@ -298,12 +371,22 @@ Result<ProfiledCase> profile_case(const KernelSubject& subject, const CaseInputs
   return ProfiledCase{std::move(outcome.counts), std::move(outcome.fault)};
 }
 
-Result<std::vector<std::vector<std::byte>>>
-run_reference(Subject& subject, const std::string& file, const CaseInputs& inputs, double seconds) {
+Result<std::vector<std::vector<std::byte>>> run_reference(Subject& subject, const std::string& file,
+                                                          const CaseInputs& inputs,
+                                                          std::uint64_t instruction_budget,
+                                                          double seconds) {
   KERNEVO_TRY(bound, subject.bind(inputs.problem));
   KERNEVO_TRY(laid, lay_out(inputs, subject.instrumented()));
+  laid.run.instruction_budget = instruction_budget;
   laid.run.seconds = seconds;
   KERNEVO_TRY(outcome, bound->run(laid.run, laid.arena));
+  if (outcome.fault && (outcome.fault->kind == FindingKind::instruction_budget ||
+                        outcome.fault->kind == FindingKind::time_limit))
+    return fail(ErrorCode::input,
+                fmt::format("the reference kernel takes too long on case {}, so that nothing can "
+                            "be compared with it: {}",
+                            inputs.problem.case_id, outcome.fault->message),
+                Place{file}, "have more patience (--patience), or give the task smaller shapes");
   if (outcome.fault)
     return fail(ErrorCode::input,
                 fmt::format("the reference kernel fails on case {}: {}", inputs.problem.case_id,

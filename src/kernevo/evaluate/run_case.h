@@ -35,7 +35,8 @@ CaseInputs make_inputs(Problem problem, InputSet set, std::uint64_t seed);
 Result<CaseInputs> make_inputs_on_demand(Problem problem, InputSet set, std::uint64_t seed);
 OracleInputs oracle_inputs(const CaseInputs& inputs);
 
-// Where expected values come from. `points` are ascending flat indices of one output.
+// Where expected values come from. `points` are ascending flat indices of one output. Several
+// threads may ask.
 using ExpectationSource = std::function<Result<std::vector<Expected>>(
     const CaseInputs& inputs, std::size_t output, std::span<const std::int64_t> points)>;
 
@@ -46,7 +47,12 @@ struct CaseOptions {
   double seconds = 60;
   std::vector<std::uint64_t> only_blocks; // sampled: verify what these blocks write
   std::int64_t point_limit = 0;           // most elements to compare; 0 = all
+  std::uint64_t points_seed = 0;          // which ones; whoever runs the kernel cannot work it out
   RunOrder order;
+  bool keep_state = false; // Instruments
+  bool go_on = false;
+  bool scramble = false;
+  bool widen = true; // the task's declared tolerance widens what the oracle says
 };
 
 // What one case showed. No fault = it passed.
@@ -59,6 +65,8 @@ struct CaseReport {
   double worst_strict_ratio = 0;
   std::uint64_t warp_instructions = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t written = 0;                  // elements of the outputs, in a sampled run
+  std::vector<std::string> changed_variables; // RunOutcome
   std::string printed;
   bool output_flood = false;
 };
@@ -69,7 +77,9 @@ struct LaidOutCase {
   Arena arena;
   SubjectRun run;
 };
-Result<LaidOutCase> lay_out(const CaseInputs& inputs, bool instrumented);
+// Outputs hold poison, or with a seed what an earlier run may have left in them.
+Result<LaidOutCase> lay_out(const CaseInputs& inputs, bool instrumented,
+                            std::optional<std::uint64_t> left_over = std::nullopt);
 
 // The subject is bound to the inputs' problem.
 Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
@@ -78,7 +88,9 @@ Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
 // Runs a trusted subject and returns its outputs, one vector per buffer (empty for inputs); a fault
 // of it is an input error of this file, for it is the task's own reference.
 Result<std::vector<std::vector<std::byte>>> run_reference(Subject& subject, const std::string& file,
-                                                          const CaseInputs& inputs, double seconds);
+                                                          const CaseInputs& inputs,
+                                                          std::uint64_t instruction_budget,
+                                                          double seconds);
 
 // What the launches of a plan do, counted on some blocks of each; nothing is compared.
 struct ProfiledCase {

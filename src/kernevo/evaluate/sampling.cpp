@@ -4,6 +4,7 @@
 #include "kernevo/predict/choose_blocks.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace kernevo {
@@ -11,6 +12,27 @@ namespace {
 
 // Neighbouring points share most of the oracle's work (a row of a softmax, a line of a matrix).
 constexpr std::int64_t kRun = 64;
+
+// Positions out of `count`, ascending.
+std::vector<std::int64_t> choose_positions(std::int64_t count, std::int64_t limit,
+                                           std::uint64_t seed) {
+  const CounterRandom random(seed);
+  const auto draw = [&](std::uint64_t i) {
+    return static_cast<std::int64_t>(random.bits(i) % static_cast<std::uint64_t>(count));
+  };
+  std::vector<std::int64_t> chosen = {0, count - 1};
+  const std::int64_t singles = std::min(limit, kTellingPoints);
+  std::uint64_t drawn = 0;
+  for (std::int64_t i = 0; i < singles; ++i)
+    chosen.push_back(draw(drawn++));
+  for (std::int64_t left = limit - singles; left >= kRun; left -= kRun)
+    for (std::int64_t first = draw(drawn++) / kRun * kRun, i = first;
+         i < std::min(count, first + kRun); ++i)
+      chosen.push_back(i);
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
 
 } // namespace
 
@@ -32,29 +54,19 @@ std::vector<std::int64_t> thin_points(std::vector<std::int64_t> points, std::int
   const auto count = static_cast<std::int64_t>(points.size());
   if (count <= limit)
     return points;
-  const std::int64_t runs = std::max<std::int64_t>(2, limit / kRun);
-  std::set<std::int64_t> starts = {0, std::max<std::int64_t>(0, count - kRun)};
-  const CounterRandom random(seed);
-  for (std::uint64_t i = 0; static_cast<std::int64_t>(starts.size()) < std::min(runs, count / kRun);
-       ++i)
-    starts.insert(static_cast<std::int64_t>(random.bits(i) % static_cast<std::uint64_t>(count)) /
-                  kRun * kRun);
   std::vector<std::int64_t> kept;
-  std::int64_t next = 0;
-  for (const std::int64_t start : starts)
-    for (std::int64_t i = std::max(next, start); i < std::min(count, start + kRun); ++i) {
-      kept.push_back(points[static_cast<std::size_t>(i)]);
-      next = i + 1;
-    }
+  for (const std::int64_t position : choose_positions(count, limit, seed))
+    kept.push_back(points[static_cast<std::size_t>(position)]);
   return kept;
 }
 
 std::vector<std::int64_t> sample_points(std::int64_t elements, std::int64_t limit,
                                         std::uint64_t seed) {
+  if (elements > limit)
+    return choose_positions(elements, limit, seed);
   std::vector<std::int64_t> all(static_cast<std::size_t>(elements));
-  for (std::int64_t i = 0; i < elements; ++i)
-    all[static_cast<std::size_t>(i)] = i;
-  return thin_points(std::move(all), limit, seed);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 } // namespace kernevo

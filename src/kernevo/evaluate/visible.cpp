@@ -320,7 +320,8 @@ search::Trial visible(search::Trial trial, Audience audience) {
 Evaluation visible(Evaluation evaluation, Audience audience) {
   const StepOutcome outcome = evaluation.outcome;
   const bool harmless = is_right(outcome) || outcome == StepOutcome::duplicate ||
-                        outcome == StepOutcome::quarantined || outcome == StepOutcome::no_proposal;
+                        outcome == StepOutcome::quarantined || outcome == StepOutcome::unproven ||
+                        outcome == StepOutcome::no_proposal;
   if (audience == Audience::proposer && !harmless)
     evaluation.summary.clear();
   return evaluation;

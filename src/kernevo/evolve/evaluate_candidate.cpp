@@ -70,6 +70,7 @@ private:
                            fault == FaultKind::interface_contract_error;
     end(interface                                  ? StepOutcome::compile_failed
         : fault == FaultKind::correctness_mismatch ? StepOutcome::wrong
+        : fault == FaultKind::unproven             ? StepOutcome::unproven
                                                    : StepOutcome::failed,
         fault, where + judgement.summary);
     result_.diagnosis = judgement.diagnosis.value_or(diagnose(fault));
@@ -88,7 +89,7 @@ private:
                  format_error(defaults.error()));
     defaults_ = std::move(*defaults);
     result_.evaluation.tunable = !kernel_.parameters.empty();
-    objective_.emplace(context_, memo_, kernel_, request_.inputs);
+    objective_.emplace(context_, memo_, kernel_, request_.inputs, request_.patience_minutes);
     if (request_.tune_only)
       return true;
     KERNEVO_TRY(prepared, objective_->prepared(defaults_));
@@ -280,7 +281,7 @@ private:
     if (judgement->right)
       e.outcome = StepOutcome::improved;
     else
-      end(*judgement, "not confirmed: ");
+      end(*judgement, judgement->fault == FaultKind::unproven ? "" : "not confirmed: ");
     return {};
   }
 

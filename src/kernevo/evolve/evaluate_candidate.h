@@ -19,9 +19,10 @@ struct EvaluationRequest {
   std::size_t already = 0;              // instances timed in earlier steps of the same candidate
   std::optional<Nanoseconds> incumbent; // the best when this was decided
   double least_gain = 0;
-  std::uint64_t seed = 0;   // of the search for parameters
-  std::uint64_t inputs = 0; // seed of what the kernel is run on
-  bool tune_only = false;   // the candidate is known; only its parameters are searched further
+  double patience_minutes = 5; // CheckOptions, of what would be the best
+  std::uint64_t seed = 0;      // of the search for parameters
+  std::uint64_t inputs = 0;    // seed of what the kernel is run on
+  bool tune_only = false;      // the candidate is known; only its parameters are searched further
   // The step that has this structure already, if any.
   std::function<Result<std::optional<Step>>(const std::string& identity)> known;
   std::function<bool()> interrupted;

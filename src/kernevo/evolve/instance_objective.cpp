@@ -43,9 +43,10 @@ Result<Trial> trial_from_json(std::string_view text) {
 } // namespace
 
 InstanceObjective::InstanceObjective(const RunContext& context, store::Memo& memo,
-                                     const KernelFile& kernel, std::uint64_t seed)
+                                     const KernelFile& kernel, std::uint64_t seed,
+                                     double patience_minutes)
     : context_(context), memo_(memo), kernel_(kernel), source_hash_(sha256_hex(kernel.source)),
-      seed_(seed), race_(context.task) {}
+      patience_minutes_(patience_minutes), seed_(seed), race_(context.task) {}
 
 std::string InstanceObjective::key(std::string_view what, const ParameterValues& values) const {
   std::string text = fmt::format("{} {} {}", context_.identity, source_hash_, seed_);
@@ -126,13 +127,14 @@ Result<Trial> InstanceObjective::evaluate(const ParameterValues& values, const T
 
 Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterValues& values,
                                                               bool whole) {
-  const std::string name = key(whole ? "check" : "small-check", values);
+  const std::string name =
+      key(whole ? fmt::format("check-{}", patience_minutes_) : "small-check", values);
   KERNEVO_TRY(known, memo_.recall(name));
   if (known)
     return read_json(*known, "remembered check", [](const Json& json) {
       Judgement judgement{json.at("right"), std::nullopt, json.at("summary"), std::nullopt};
       if (const auto fault = get_optional<std::uint32_t>(json, "fault")) {
-        if (*fault > static_cast<std::uint32_t>(FaultKind::candidate_runtime_error))
+        if (*fault > static_cast<std::uint32_t>(FaultKind::unproven))
           refuse("unknown fault");
         judgement.fault = static_cast<FaultKind>(*fault);
       }
@@ -145,6 +147,7 @@ Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterVal
   CheckOptions options;
   options.small_only = !whole;
   options.fresh_process = whole;
+  options.patience_minutes = patience_minutes_;
   // Two seeds: inputs that confirm a best are none the search has seen.
   options.seed = 2 * seed_ + (whole ? 2 : 1);
   KERNEVO_TRY(checked, check_prepared(*context_.device, *kernel, options));

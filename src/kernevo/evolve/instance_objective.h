@@ -20,7 +20,7 @@ class InstanceObjective : public tune::TuningObjective {
 public:
   // All must outlive it. `seed` chooses inputs and counted blocks.
   InstanceObjective(const RunContext& context, store::Memo& memo, const KernelFile& kernel,
-                    std::uint64_t seed);
+                    std::uint64_t seed, double patience_minutes);
 
   Result<search::Trial> evaluate(const ParameterValues& values,
                                  const search::Trial* incumbent) override;
@@ -53,6 +53,7 @@ private:
   store::Memo& memo_;
   const KernelFile& kernel_;
   std::string source_hash_;
+  double patience_minutes_;
   std::uint64_t seed_;
   tune::Race race_;
   std::optional<BenchResult> fastest_;

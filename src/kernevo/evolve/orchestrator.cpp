@@ -237,6 +237,7 @@ private:
     request.candidate = directive.step;
     request.evaluations = directive.evaluations;
     request.least_gain = state().started.settings.least_gain;
+    request.patience_minutes = state().started.settings.patience_minutes;
     request.seed = state().started.settings.seed;
     request.inputs = state().started.settings.inputs;
     request.interrupted = [this] { return cancelled_.load(); };

@@ -129,7 +129,7 @@ Result<Diagnosis> diagnosis_from_json(std::string_view text) {
   return read_json(text, "diagnosis", [](const Json& json) {
     only_keys(json, {"fault", "rung", "hidden", "summary", "details"});
     Diagnosis diagnosis;
-    diagnosis.fault = nullable_enum_at(json, "fault", FaultKind::candidate_runtime_error);
+    diagnosis.fault = nullable_enum_at(json, "fault", FaultKind::unproven);
     diagnosis.rung = enum_at(json, "rung", Rung::real_shapes);
     diagnosis.hidden = json.at("hidden");
     diagnosis.summary = json.at("summary");

@@ -7,7 +7,9 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numbers>
+#include <optional>
 
 namespace kernevo {
 namespace {
@@ -68,7 +70,28 @@ std::int64_t integer_in(std::uint64_t bits, double low, double high) {
   return first + static_cast<std::int64_t>(offset);
 }
 
+// Instead of an ordinary value, where chance says so.
+std::optional<double> special(const InputRecipe& recipe, std::uint64_t bits) {
+  if (recipe.minus_infinity + recipe.tie + recipe.poison <= 0)
+    return std::nullopt;
+  constexpr double tied = 2.5; // as large as the largest of a short row
+  double chance = static_cast<double>(CounterRandom(recipe.seed).bits(~bits) >> 11) * 0x1p-53;
+  if (chance < recipe.minus_infinity)
+    return -std::numeric_limits<double>::infinity();
+  chance -= recipe.minus_infinity;
+  if (chance < recipe.tie)
+    return tied;
+  chance -= recipe.tie;
+  if (chance < recipe.poison / 2)
+    return std::numeric_limits<double>::infinity();
+  if (chance < recipe.poison)
+    return std::numeric_limits<double>::quiet_NaN();
+  return std::nullopt;
+}
+
 double draw(const InputRecipe& recipe, std::uint64_t bits) {
+  if (const auto instead = special(recipe, bits))
+    return *instead;
   const auto fraction = [&] { return static_cast<double>(bits >> 11) * 0x1p-53; };
   switch (recipe.kind) {
   case Distribution::Kind::normal: return recipe.low + recipe.high * normal(bits);

@@ -17,6 +17,10 @@ struct InputRecipe {
   double high = 1;
   double tiny = 0;          // denormal: the smallest normal magnitude of the type
   double denormal_step = 0; // and the spacing below it
+  // How often an element is one of these instead.
+  double minus_infinity = 0;
+  double tie = 0;    // the same value each time
+  double poison = 0; // a plus infinity or a NaN, which may take a whole row with it
   std::uint64_t seed = 0;
 
   bool operator==(const InputRecipe&) const = default;

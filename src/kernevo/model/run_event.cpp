@@ -33,6 +33,7 @@ Json settings_to_json(const RunSettings& s) {
             {"first_tuning", s.first_tuning},
             {"guard", s.guard},
             {"least_gain", s.least_gain},
+            {"patience_minutes", s.patience_minutes},
             {"restart_after", s.restart_after},
             {"restart_after_tokens", s.restart_after_tokens},
             {"poor_speedup", s.poor_speedup},
@@ -44,11 +45,12 @@ Json settings_to_json(const RunSettings& s) {
 }
 
 RunSettings settings_of(const Json& json) {
-  only_keys(json, {"proposers",    "search",     "seed",          "inputs",
-                   "ahead",        "islands",    "migration",     "budget",
-                   "target_ns",    "roofline",   "plateau",       "first_tuning",
-                   "guard",        "least_gain", "restart_after", "restart_after_tokens",
-                   "poor_speedup", "llm",        "command",       "command_seconds"});
+  only_keys(json, {"proposers",       "search",     "seed",          "inputs",
+                   "ahead",           "islands",    "migration",     "budget",
+                   "target_ns",       "roofline",   "plateau",       "first_tuning",
+                   "guard",           "least_gain", "restart_after", "restart_after_tokens",
+                   "poor_speedup",    "llm",        "command",       "command_seconds",
+                   "patience_minutes"});
   RunSettings s;
   s.proposers = json.at("proposers").get<std::vector<std::string>>();
   s.search = enum_at(json, "search", SearchKind::sequential);
@@ -64,6 +66,8 @@ RunSettings settings_of(const Json& json) {
   s.first_tuning = json.at("first_tuning");
   s.guard = json.at("guard");
   s.least_gain = json.at("least_gain");
+  // Runs from before real shapes were run whole had no patience.
+  s.patience_minutes = json.value("patience_minutes", s.patience_minutes);
   s.restart_after = json.at("restart_after");
   s.poor_speedup = json.at("poor_speedup");
   // Runs from before there were models have none of these.

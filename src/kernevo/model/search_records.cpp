@@ -43,6 +43,7 @@ std::string_view name_of(StepOutcome value) {
   case StepOutcome::wrong: return "wrong";
   case StepOutcome::failed: return "failed";
   case StepOutcome::quarantined: return "quarantined";
+  case StepOutcome::unproven: return "unproven";
   case StepOutcome::no_proposal: return "no_proposal";
   case StepOutcome::infrastructure: return "infrastructure";
   }
@@ -57,7 +58,8 @@ bool is_right(StepOutcome outcome) {
 bool is_lesson(StepOutcome outcome) {
   return outcome == StepOutcome::improved || outcome == StepOutcome::not_better ||
          outcome == StepOutcome::guarded || outcome == StepOutcome::wrong ||
-         outcome == StepOutcome::failed || outcome == StepOutcome::quarantined;
+         outcome == StepOutcome::failed || outcome == StepOutcome::quarantined ||
+         outcome == StepOutcome::unproven;
 }
 
 } // namespace kernevo

@@ -105,6 +105,7 @@ enum class StepOutcome {
   wrong,
   failed,         // ran into a fault
   quarantined,    // faster than the roofline allows: a bug or a cheat
+  unproven,       // would be the best, but a real shape could be neither run whole nor bounded
   no_proposal,    // the proposer had nothing
   infrastructure, // trouble of the machine; teaches nothing
 };

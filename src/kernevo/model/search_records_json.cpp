@@ -82,7 +82,7 @@ Evaluation evaluation_of(const Json& json) {
   e.step = json.at("step");
   e.candidate = json.at("candidate");
   e.outcome = enum_at(json, "outcome", StepOutcome::infrastructure);
-  e.fault = optional_enum_at(json, "fault", FaultKind::candidate_runtime_error);
+  e.fault = optional_enum_at(json, "fault", FaultKind::unproven);
   e.summary = json.at("summary");
   e.duplicate_of = get_optional<Step>(json, "duplicate_of");
   e.identity = json.at("identity");

@@ -21,6 +21,7 @@ std::string_view name_of(FaultKind value) {
   case FaultKind::race_or_sync_error: return "race_or_sync_error";
   case FaultKind::uninitialized_memory_error: return "uninitialized_memory_error";
   case FaultKind::candidate_runtime_error: return "candidate_runtime_error";
+  case FaultKind::unproven: return "unproven";
   }
   return "unknown";
 }

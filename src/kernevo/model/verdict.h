@@ -23,6 +23,7 @@ enum class FaultKind {
   race_or_sync_error,         // data race, divergent barrier, deadlock
   uninitialized_memory_error, // read before written, or an output never written
   candidate_runtime_error,    // trap, assert, runaway, stack overflow, crash
+  unproven, // nothing wrong was seen, but a real shape could be neither run whole nor bounded
 };
 
 enum class Rung { parse, compile, resources, small_shapes, hidden_shapes, real_shapes };
@@ -62,6 +63,9 @@ struct Verdict {
   std::optional<Mismatch> mismatch;
   std::optional<CheckedCase> failing_case;
   std::vector<CheckedCase> cases;
+  // Of the work on a real shape: more than this share left out or wrong would have been seen with
+  // 99 % probability. 0: all of it was run.
+  double unseen = 0;
   std::string printed; // what the kernel's printf wrote in the first case that printed
   std::vector<std::string> warnings;        // trivial task, lower precision, infeasible target, ...
   std::vector<std::string> hidden_warnings; // those that depend on hidden cases

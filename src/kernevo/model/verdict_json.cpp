@@ -74,14 +74,14 @@ Mismatch mismatch_of(const Json& json) {
 }
 
 Verdict verdict_of(const Json& json) {
-  only_keys(json,
-            {"correct", "rung", "fault_class", "fault", "summary", "finding", "mismatch",
-             "failing_case", "diagnostics", "cases", "printed", "warnings", "hidden_warnings"});
+  only_keys(json, {"correct", "rung", "fault_class", "fault", "summary", "finding", "mismatch",
+                   "failing_case", "diagnostics", "cases", "unseen", "printed", "warnings",
+                   "hidden_warnings"});
   Verdict v;
   v.correct = json.at("correct");
   v.rung = enum_at(json, "rung", Rung::real_shapes);
   v.fault_class = nullable_enum_at(json, "fault_class", FaultClass::ambiguous);
-  v.fault = nullable_enum_at(json, "fault", FaultKind::candidate_runtime_error);
+  v.fault = nullable_enum_at(json, "fault", FaultKind::unproven);
   v.summary = json.at("summary");
   v.diagnostics = diagnostics_at(json, "diagnostics");
   if (!json.at("finding").is_null())
@@ -92,6 +92,7 @@ Verdict verdict_of(const Json& json) {
     v.failing_case = case_of(json.at("failing_case"));
   for (const Json& one : list_at(json, "cases"))
     v.cases.push_back(case_of(one));
+  v.unseen = amount_at(json, "unseen");
   v.printed = json.at("printed");
   v.warnings = json.at("warnings").get<std::vector<std::string>>();
   v.hidden_warnings = json.at("hidden_warnings").get<std::vector<std::string>>();
@@ -116,6 +117,7 @@ std::string to_json(const Verdict& verdict) {
   json["cases"] = Json::array();
   for (const CheckedCase& c : verdict.cases)
     json["cases"].push_back(case_to_json(c));
+  json["unseen"] = verdict.unseen;
   json["printed"] = verdict.printed;
   json["warnings"] = verdict.warnings;
   json["hidden_warnings"] = verdict.hidden_warnings;

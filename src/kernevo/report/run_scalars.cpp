@@ -40,7 +40,8 @@ constexpr std::array<Metric, 3> kMetrics = {
 
 bool rejected_by_check(StepOutcome outcome) {
   return outcome == StepOutcome::compile_failed || outcome == StepOutcome::wrong ||
-         outcome == StepOutcome::failed || outcome == StepOutcome::quarantined;
+         outcome == StepOutcome::failed || outcome == StepOutcome::quarantined ||
+         outcome == StepOutcome::unproven;
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <optional>
 
 namespace kernevo {
 namespace {
@@ -122,6 +123,38 @@ InputRecipe nominal_recipe(const Problem& problem, const BufferSpec& buffer) {
   return recipe;
 }
 
+// What infinities, NaN and ties an operation gives a meaning to that every honest kernel shares.
+struct Specials {
+  std::string buffer;
+  double minus_infinity = 0;
+  double tie = 0;
+  double poison = 0;
+};
+
+std::optional<Specials> specials_of(const Problem& problem) {
+  const Operation* op = find_table_row(problem.operation);
+  if (op == nullptr || !is_floating(problem.dtype))
+    return std::nullopt;
+  // Poison takes its row with it; two rows in three are to be left.
+  const double length = std::max(1.0, sum_length(*op, problem));
+  const double in_some_rows = 0.4 / length;
+  // What a row of nothing but minus infinities gives, kernels may see differently.
+  const double masked = length < 16 ? 0 : 0.125;
+  switch (op->family) {
+  case Family::softmax:
+  case Family::log_softmax: return Specials{"x", masked, 0.125, in_some_rows};
+  case Family::reduction:
+    // Which of a NaN and a number is the larger is nobody's promise.
+    if (op->function == "max" || op->function == "min")
+      return Specials{"x", masked, 0.125, 0};
+    return Specials{"x", in_some_rows, 0.125, in_some_rows};
+  case Family::layer_norm:
+  case Family::rms_norm: return Specials{"x", 0, 0.125, in_some_rows};
+  case Family::argmax: return Specials{"x", masked, 0.25, 0};
+  default: return std::nullopt;
+  }
+}
+
 InputRecipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputSet set) {
   const InputRecipe nominal = nominal_recipe(problem, buffer);
   if (buffer.fixed_distribution || set == InputSet::nominal)
@@ -151,6 +184,15 @@ InputRecipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputS
       return nominal;
     use_denormals(recipe, buffer.dtype);
     break;
+  case InputSet::special_values: {
+    const std::optional<Specials> specials = specials_of(problem);
+    if (!specials || buffer.name != specials->buffer)
+      return nominal;
+    recipe.minus_infinity = specials->minus_infinity;
+    recipe.tie = specials->tie;
+    recipe.poison = specials->poison;
+    break;
+  }
   }
   return recipe;
 }
@@ -164,6 +206,7 @@ std::string_view name_of(InputSet set) {
   case InputSet::exact_integers: return "exact_integers";
   case InputSet::zeros: return "zeros";
   case InputSet::denormal_heavy: return "denormal_heavy";
+  case InputSet::special_values: return "special_values";
   }
   return "unknown";
 }
@@ -189,6 +232,8 @@ std::vector<InputSet> input_sets(const Problem& problem) {
   sets.push_back(InputSet::zeros);
   if (any_float)
     sets.push_back(InputSet::denormal_heavy);
+  if (specials_of(problem))
+    sets.push_back(InputSet::special_values);
   return sets;
 }
 

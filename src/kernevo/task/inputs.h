@@ -14,7 +14,7 @@ namespace kernevo {
 
 // The sets of inputs a kernel is tried on. `nominal` uses each argument's own distribution; the
 // others replace it for arguments whose distribution is not fixed.
-enum class InputSet { nominal, wide_range, exact_integers, zeros, denormal_heavy };
+enum class InputSet { nominal, wide_range, exact_integers, zeros, denormal_heavy, special_values };
 std::string_view name_of(InputSet set);
 // Those that make sense for this problem (integers have no denormals, ...), nominal first.
 std::vector<InputSet> input_sets(const Problem& problem);

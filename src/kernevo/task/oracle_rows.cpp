@@ -26,6 +26,8 @@ RowStatistics softmax_statistics(const OracleContext& context, const Reader& x, 
     const double value = x[row * columns + i];
     const double term = std::exp(value - s.largest);
     s.sum += term;
+    if (term == 0)
+      continue; // an infinite distance times nothing
     distance += term * (s.largest - value);
     size += term * std::abs(value);
   }
@@ -37,6 +39,8 @@ RowStatistics softmax_statistics(const OracleContext& context, const Reader& x, 
 
 Expected softmax(const OracleContext& context, const RowStatistics& s, double x) {
   const double value = std::exp(x - s.largest) / s.sum;
+  if (value == 0)
+    return finish(context, {0, 0});
   const double relative = context.fast * (2.0 + s.largest - x) +
                           4.0 * context.u_sum * (std::abs(x) + std::abs(s.largest)) +
                           s.relative_error;

@@ -24,6 +24,7 @@ Outcome outcome_of(FaultKind fault) {
   case FaultKind::race_or_sync_error:
   case FaultKind::uninitialized_memory_error:
   case FaultKind::candidate_runtime_error: return Outcome::run;
+  case FaultKind::unproven: return Outcome::failed;
   }
   return Outcome::failed;
 }
@@ -70,9 +71,11 @@ Result<std::optional<Trial>> failed_trial(const Result<BenchResult>& bench) {
 }
 
 KernelObjective::KernelObjective(Device& device, const Task& task, const KernelFile& kernel,
-                                 BenchOptions bench, std::uint64_t check_seed, Audience audience)
+                                 BenchOptions bench, std::uint64_t check_seed, Audience audience,
+                                 double patience_minutes)
     : device_(device), task_(task), kernel_(kernel), bench_(std::move(bench)),
-      check_seed_(check_seed), audience_(audience), race_(task) {}
+      check_seed_(check_seed), audience_(audience), patience_minutes_(patience_minutes),
+      race_(task) {}
 
 // Empty when the launches cannot be known; the bench then says why.
 std::string KernelObjective::code_key(const Build& build, const ParameterValues& values) const {
@@ -141,6 +144,7 @@ Result<std::optional<std::string>> KernelObjective::check(const ParameterValues&
   options.seed = check_seed_;
   options.seconds = bench_.seconds;
   options.memory_bytes = bench_.memory_bytes;
+  options.patience_minutes = patience_minutes_;
   KERNEVO_TRY(checked, check_kernel(device_, task_, kernel_, options));
   if (checked.verdict.correct)
     return std::optional<std::string>();

@@ -24,7 +24,8 @@ public:
   // `check_seed` chooses the inputs on which a new best is checked; what is wrong with one is told
   // as the audience may know it.
   KernelObjective(Device& device, const Task& task, const KernelFile& kernel, BenchOptions bench,
-                  std::uint64_t check_seed, Audience audience = Audience::owner);
+                  std::uint64_t check_seed, Audience audience = Audience::owner,
+                  double patience_minutes = 5);
 
   Result<search::Trial> evaluate(const ParameterValues& values,
                                  const search::Trial* incumbent) override;
@@ -48,6 +49,7 @@ private:
   BenchOptions bench_;
   std::uint64_t check_seed_;
   Audience audience_;
+  double patience_minutes_; // CheckOptions
   Race race_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Timed>> timed_; // by code_key; whole ones alone

@@ -110,7 +110,7 @@ TEST_P(EveryDevice, AModuleRunsAgainAndWritesWhereItWasTold) {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     const auto outputs = run_reference(
         *loaded->subject, kernel.path,
-        make_inputs(*make_problem(task_, task_.shapes.front()), InputSet::nominal, seed), 60);
+        make_inputs(*make_problem(task_, task_.shapes.front()), InputSet::nominal, seed), 0, 60);
     ASSERT_TRUE(outputs) << format_error(outputs.error());
     const auto inputs =
         make_inputs(*make_problem(task_, task_.shapes.front()), InputSet::nominal, seed);

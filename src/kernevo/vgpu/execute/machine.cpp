@@ -1,6 +1,7 @@
 #include "kernevo/vgpu/execute/machine.h"
 
 #include "kernevo/base/process_seconds.h"
+#include "kernevo/base/random.h"
 #include "kernevo/ptx/target.h"
 #include "kernevo/vgpu/execute/frames.h"
 #include "kernevo/vgpu/execute/grid.h"
@@ -9,6 +10,7 @@
 #include "kernevo/vgpu/memory/address_windows.h"
 #include "kernevo/vgpu/program/kernels.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 #include <iterator>
@@ -22,6 +24,12 @@ constexpr std::uint64_t kInstructionsOfLaunch = 1000;
 
 // Module variables of a program in this machine's memory, by variable.
 using Instance = std::vector<std::uint64_t>;
+// What they hold before the first launch; nothing where that is zeros.
+using InitialContents = std::map<std::size_t, std::vector<std::byte>>;
+
+std::span<std::byte> content_of(const Allocation& allocation) {
+  return {reinterpret_cast<std::byte*>(allocation.base), allocation.bytes}; // NOLINT
+}
 
 Result<Instance> instantiate(Memory& memory, const Program& program) {
   Instance addresses(program.variables.size(), 0);
@@ -215,6 +223,7 @@ struct Machine::State {
   Memory memory;
   TextureTable textures;
   std::map<std::uint64_t, Instance> instances; // by Program::id
+  std::map<std::uint64_t, InitialContents> initial_contents;
 
   // The program's variables, made on first use.
   Result<const Instance*> instance(const Program& program) {
@@ -228,6 +237,16 @@ struct Machine::State {
         continue;
       KERNEVO_TRY(handle, textures.add_sampler(declared_sampler(variable)));
       std::memcpy(memory.find(made[i])->storage.data(), &handle, sizeof handle);
+    }
+    InitialContents& initial = initial_contents[program.id];
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const ptx::Variable& variable = *program.variables[i];
+      const bool zeros = variable.initial.empty() && variable.relocations.empty() &&
+                         variable.reference == ptx::Variable::Reference::none;
+      if (made[i] == 0 || zeros || variable.space == ptx::Space::constant)
+        continue;
+      const auto content = content_of(*memory.find(made[i]));
+      initial[i].assign(content.begin(), content.end());
     }
     return &instances.emplace(program.id, std::move(made)).first->second;
   }
@@ -275,9 +294,7 @@ void Machine::free(DevicePointer pointer) {
 
 std::span<std::byte> Machine::bytes(DevicePointer pointer) {
   const Allocation* found = state_->memory.find(pointer);
-  if (found == nullptr)
-    return {};
-  return {reinterpret_cast<std::byte*>(found->base), found->bytes}; // NOLINT
+  return found == nullptr ? std::span<std::byte>() : content_of(*found);
 }
 
 std::span<const std::uint8_t> Machine::written(DevicePointer pointer) const {
@@ -298,6 +315,63 @@ Result<DevicePointer> Machine::variable(const Program& program, const std::strin
     return fail(ErrorCode::input,
                 fmt::format("'{}' is no .global or .const variable of {}", name, program.file));
   return (*instance)[found->second];
+}
+
+template <class Visit> void Machine::visit_changed(const Program& program, const Visit& visit) {
+  const auto made = state_->instances.find(program.id);
+  if (made == state_->instances.end())
+    return;
+  const InitialContents& initial = state_->initial_contents[program.id];
+  for (std::size_t i = 0; i < made->second.size(); ++i) {
+    const ptx::Variable& variable = *program.variables[i];
+    if (made->second[i] == 0 || variable.space == ptx::Space::constant)
+      continue;
+    Allocation& allocation = *state_->memory.find(made->second[i]);
+    const std::span<const std::byte> now = content_of(allocation);
+    const auto known = initial.find(i);
+    const auto is_changed = [&](std::size_t at) {
+      return now[at] != (known == initial.end() ? std::byte{0} : known->second[at]);
+    };
+    for (std::size_t at = 0; at < now.size(); ++at)
+      if (is_changed(at)) {
+        visit(variable, allocation, at, is_changed);
+        break;
+      }
+  }
+}
+
+std::vector<std::string> Machine::changed_variables(const Program& program) {
+  std::vector<std::string> changed;
+  visit_changed(program,
+                [&](const ptx::Variable& variable, const Allocation&, std::size_t, const auto&) {
+                  changed.push_back(plain_variable_name(variable.name));
+                });
+  return changed;
+}
+
+void Machine::forget_changes(const Program& program, std::uint64_t seed) {
+  const CounterRandom random(seed);
+  visit_changed(program, [&](const ptx::Variable&, Allocation& allocation, std::size_t first,
+                             const auto& is_changed) {
+    const bool track = state_->options.sanitize && allocation.written != nullptr;
+    if (track) {
+      allocation.initialized = false;
+      std::memset(allocation.written, 1, allocation.bytes);
+    }
+    for (std::size_t at = first; at < allocation.bytes; ++at) {
+      if (!is_changed(at))
+        continue;
+      if (track)
+        allocation.written[at] = 0;
+      content_of(allocation)[at] = static_cast<std::byte>(random.bits(at));
+    }
+  });
+}
+
+void Machine::forget(DevicePointer pointer) {
+  if (const Allocation* found = state_->memory.find(pointer);
+      found != nullptr && found->written != nullptr)
+    std::memset(found->written, 0, found->bytes);
 }
 
 void Machine::profile(std::optional<std::uint64_t> l1_bytes) {

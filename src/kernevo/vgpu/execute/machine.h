@@ -129,6 +129,14 @@ public:
   // content from launch to launch.
   Result<DevicePointer> variable(const Program& program, const std::string& name);
 
+  // Names of the .global variables that do not hold what they held before the first launch.
+  std::vector<std::string> changed_variables(const Program& program);
+  // Nobody may rely on what those bytes of them hold that changed: they are random from now on, and
+  // reading one before it is written is a fault (sanitizer mode).
+  void forget_changes(const Program& program, std::uint64_t seed);
+  // The same of an allocation that was made with initialized = false; its content stays.
+  void forget(DevicePointer pointer);
+
   // Textures, surfaces and samplers on memory of this machine: handles to pass as 64-bit arguments.
   // A .texref or .surfref variable is bound by writing the handle where variable() says.
   Result<std::uint64_t> create_texture(const TextureDescription& description);
@@ -145,6 +153,8 @@ public:
   const Gpu& gpu() const;
 
 private:
+  template <class Visit> void visit_changed(const Program& program, const Visit& visit);
+
   // One grid; what it launched is appended, the first at the end.
   LaunchResult launch_grid(const Program& program, const LaunchConfig& config,
                            std::vector<DeviceLaunch>& launched);

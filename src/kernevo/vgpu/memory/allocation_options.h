@@ -14,8 +14,8 @@ struct AllocationOptions {
   bool read_only = false; // a store to it is a fault
   bool initialized =
       true; // false: reading a byte before it was written is a fault (sanitizer mode)
-  // adopt() only. The content of each page, made when a kernel first touches it; without it an
-  // uninitialised allocation is poisoned at once. Kernels may touch `fill_limit` bytes of it.
+  // adopt() only. The content of each page, made when a kernel first touches it; without it the
+  // content stays what it is. Kernels may touch `fill_limit` bytes of it.
   LazyPages::Fill fill = nullptr;
   std::uint64_t fill_limit = ~std::uint64_t{0};
   // adopt() only. Zeroed memory of the same size for the written() flags.

@@ -140,8 +140,6 @@ Result<Allocation*> Memory::adopt(std::span<std::byte> storage, const std::strin
   if (options.fill)
     allocation->pages =
         std::make_unique<LazyPages>(storage, std::move(options.fill), options.fill_limit);
-  else if (!options.initialized && !storage.empty())
-    std::memset(storage.data(), kPoison, storage.size());
   if (!options.written.empty())
     allocation->written = reinterpret_cast<std::uint8_t*>(options.written.data()); // NOLINT
   return insert(std::move(allocation), options);

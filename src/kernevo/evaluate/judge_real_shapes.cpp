@@ -1,0 +1,314 @@
+#include "kernevo/evaluate/judge_real_shapes.h"
+
+#include "kernevo/evaluate/check_limits.h"
+#include "kernevo/evaluate/limited_case.h"
+#include "kernevo/evaluate/sampling.h"
+#include "kernevo/predict/choose_blocks.h"
+#include "kernevo/task/catalogue.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <memory>
+#include <utility>
+
+namespace kernevo {
+namespace {
+
+// A kernel that may take less than this, by what it took on small shapes, is run whole at once; how
+// long a longer one takes is found out with a few of its blocks.
+constexpr double kBriefRun = 2e9;
+constexpr std::uint64_t kPilotBlocks = 24;
+// Bounded runs: the telling blocks in so many groups, whose outputs say how much all blocks write.
+constexpr std::uint64_t kGroups = 10;
+constexpr double kUnseen = 0.01;
+constexpr double kStudent = 2.82; // one-sided 99 % of a mean of ten
+// Operations the oracle may spend on one real case: all elements are compared when that is enough,
+// else the telling points and as many more as this allows.
+constexpr double kOracleWork = 1e9;
+// Of a whole run: inputs twice (theirs and ours), outputs and their maps. A sampled one makes only
+// what it touches.
+constexpr double kBytesFactor = 3;
+
+class RealShapes {
+public:
+  RealShapes(Subject& subject, const Task& task, const ExpectationSource& expectation,
+             const JudgeOptions& options, double instructions_per_work, SecretSeeds& seeds,
+             VerdictWriter& verdict)
+      : subject_(subject), task_(task), expectation_(expectation), options_(options),
+        instructions_per_work_(instructions_per_work), seeds_(seeds), verdict_(verdict) {}
+
+  Result<void> run() {
+    for (const ShapeCase& shape : task_.shapes) {
+      KERNEVO_CHECK(check_shape(shape));
+      if (verdict_.failed())
+        return {};
+    }
+    return {};
+  }
+
+private:
+  double patience() const { return patience_budget(options_.patience_minutes); }
+
+  // A real shape with what its runs have in common.
+  struct RealCase {
+    const ShapeCase& shape;
+    Problem problem;
+    std::unique_ptr<BoundSubject> subject;
+    double work = 0;
+    double bytes = 0;
+    CaseOptions options = {};
+  };
+
+  Result<void> check_shape(const ShapeCase& shape) {
+    KERNEVO_TRY(problem, make_problem(task_, shape));
+    auto subject = subject_.bind(problem);
+    if (!subject) {
+      verdict_.contract_fault(subject.error());
+      return {};
+    }
+    RealCase real{shape, std::move(problem), std::move(*subject)};
+    double outputs = 0;
+    for (const BufferSpec& buffer : real.problem.buffers) {
+      real.bytes += static_cast<double>(buffer.bytes());
+      outputs += buffer.direction == Direction::in ? 0.0 : static_cast<double>(buffer.elements());
+    }
+    real.work = estimated_work(task_, real.problem);
+    real.options.instrumented = subject_.instrumented();
+    real.options.sanitize = false;
+    real.options.widen = task_.oracle == OracleKind::catalogue;
+    real.options.order = options_.order.value_or(RunOrder{});
+    real.options.seconds = std::max(options_.seconds, patience_seconds(options_.patience_minutes));
+    if (task_.oracle == OracleKind::catalogue)
+      real.options.point_limit =
+          std::max(kTellingPoints + 1,
+                   static_cast<std::int64_t>(kOracleWork / std::max(1.0, real.work / outputs)));
+    return run_shape(real);
+  }
+
+  Result<void> run_shape(RealCase& real) {
+    const auto grid = grid_to_sample(*real.subject);
+    double instructions = instructions_per_work_ * real.work;
+    if (instructions > kBriefRun && grid) {
+      KERNEVO_TRY(pilot, pilot_instructions(real, *grid));
+      if (!pilot)
+        return {};
+      instructions = *pilot;
+    }
+    const std::vector<InputSet> sets = real_sets(real.problem);
+    const auto runs = static_cast<double>(sets.size());
+    const bool too_long = instructions * runs > patience();
+    const bool too_large = real.bytes * kBytesFactor > static_cast<double>(options_.memory_bytes);
+    if (!too_long && !too_large)
+      return run_whole(real, sets, instructions);
+    const std::string why =
+        too_large
+            ? fmt::format("its tensors take {:.1f} GB", real.bytes / 1e9)
+            : fmt::format("whole runs would take about {:.0f} billion warp instructions ({:.0f} "
+                          "minutes)",
+                          runs * instructions / 1e9,
+                          std::ceil(runs * instructions / patience_budget(1)));
+    if (grid)
+      return run_bounded(real, *grid, sets, instructions, why);
+    verdict_.leave_unproven(fmt::format(
+        "case {} was not run: {}, and its blocks cannot be run apart; {}", real.shape.id, why,
+        too_large ? "give it more memory (--memory)" : "have more patience (--patience)"));
+    return {};
+  }
+
+  // Inputs of every kind a kernel may have been written without.
+  static std::vector<InputSet> real_sets(const Problem& problem) {
+    const std::vector<InputSet> known = input_sets(problem);
+    const auto has = [&](InputSet set) {
+      return std::find(known.begin(), known.end(), set) != known.end();
+    };
+    std::vector<InputSet> sets = {InputSet::nominal};
+    if (has(InputSet::wide_range))
+      sets.push_back(InputSet::wide_range);
+    if (has(InputSet::special_values))
+      sets.push_back(InputSet::special_values);
+    else if (has(InputSet::exact_integers)) // ties at least
+      sets.push_back(InputSet::exact_integers);
+    // A plan is launched twice at least.
+    if (sets.size() == 1)
+      sets.push_back(InputSet::nominal);
+    return sets;
+  }
+
+  // All inputs one after the other, on one machine.
+  Result<void> run_whole(RealCase& real, const std::vector<InputSet>& sets, double instructions) {
+    const auto shown = static_cast<double>(shown_budget(real.work, instructions, 1));
+    const double budget = std::clamp(shown, std::min(kBriefRun, patience()), patience());
+    real.options.instruction_budget = static_cast<std::uint64_t>(budget);
+    real.options.keep_state = subject_.instrumented();
+    std::string changed; // a module variable
+    for (const InputSet set : sets) {
+      KERNEVO_TRY(report, run_next(real, set));
+      if (!take_real(real, report))
+        return {};
+      if (!report.changed_variables.empty())
+        changed = report.changed_variables.front();
+      real.options.go_on = subject_.instrumented();
+    }
+    return changed.empty() ? Result<void>() : run_scrambled(real, changed);
+  }
+
+  // Where launches leave something behind, none may read it.
+  Result<void> run_scrambled(RealCase& real, const std::string& variable) {
+    real.options.scramble = true;
+    KERNEVO_TRY(report, run_next(real, InputSet::nominal));
+    if (take_real(real, report))
+      verdict_.warn(fmt::format("launches leave something in '{}' (case {}); other values in it "
+                                "made no difference",
+                                variable, real.shape.id),
+                    false);
+    return {};
+  }
+
+  Result<CaseReport> run_next(RealCase& real, InputSet set) {
+    real.options.points_seed = seeds_.next();
+    real.options.order.seed = seeds_.next();
+    KERNEVO_TRY(report,
+                run_limited_case(*real.subject, make_inputs(real.problem, set, seeds_.next()),
+                                 expectation_, real.options, 0));
+    if (real.options.go_on && report.fault)
+      KERNEVO_CHECK(blame_state(real, set, report));
+    return report;
+  }
+
+  // Whether the climb goes on; a limit of ours is no fault of the kernel's.
+  bool take_real(const RealCase& real, CaseReport& report) {
+    const auto& finding = report.finding;
+    const bool memory = finding && finding->kind == FindingKind::memory_limit;
+    const bool patience_ended =
+        finding && (finding->kind == FindingKind::time_limit ||
+                    (finding->kind == FindingKind::instruction_budget &&
+                     static_cast<double>(real.options.instruction_budget) >= patience()));
+    if (!memory && !patience_ended) {
+      verdict_.take(report, false);
+      return !verdict_.failed();
+    }
+    verdict_.leave_unproven(fmt::format("case {} was not run to its end: {}; {}", real.shape.id,
+                                        finding->message,
+                                        memory ? "use less, or give it more memory (--memory)"
+                                               : "have more patience (--patience)"));
+    return false;
+  }
+
+  // Is a later launch right when nothing ran before it? Then its fault is what it remembers.
+  Result<void> blame_state(const RealCase& real, InputSet set, CaseReport& report) {
+    CaseOptions options = real.options;
+    options.keep_state = options.go_on = options.scramble = false;
+    KERNEVO_TRY(alone,
+                run_limited_case(*real.subject, make_inputs(real.problem, set, seeds_.next()),
+                                 expectation_, options, 0));
+    if (!alone.fault)
+      report.summary =
+          "wrong when the kernel has run before, right when it has not: " + report.summary +
+          "; what a launch leaves in module variables or scratch must not matter";
+    return {};
+  }
+
+  // Of the whole shape, by a few blocks; nothing when they are at fault or take too long.
+  Result<std::optional<double>> pilot_instructions(RealCase& real,
+                                                   const std::array<std::int64_t, 3>& grid) {
+    using Nothing = std::optional<double>;
+    CaseOptions options = real.options;
+    options.only_blocks = sample_blocks(grid, kPilotBlocks, seeds_.next());
+    options.instruction_budget = static_cast<std::uint64_t>(patience());
+    options.point_limit = 1;
+    KERNEVO_TRY(inputs, make_inputs_on_demand(real.problem, InputSet::nominal, seeds_.next()));
+    KERNEVO_TRY(report, run_limited_case(*real.subject, inputs, expectation_, options, 0));
+    // Blocks that write nothing may still be a small part of what is right.
+    if (report.fault && (report.finding || report.mismatch) && !take_real(real, report))
+      return Nothing();
+    return static_cast<double>(report.warp_instructions) *
+           static_cast<double>(real.subject->blocks()) /
+           static_cast<double>(options.only_blocks.size());
+  }
+
+  // Groups of random blocks: what they write is right, and all blocks together write everything.
+  Result<void> run_bounded(RealCase& real, const std::array<std::int64_t, 3>& grid,
+                           const std::vector<InputSet>& sets, double instructions,
+                           const std::string& why) {
+    const auto blocks = static_cast<double>(real.subject->blocks());
+    const std::uint64_t in_group = (kTellingBlocks + kGroups - 1) / kGroups;
+    const double share = static_cast<double>(in_group) / blocks;
+    if (instructions * share * kGroups > patience()) {
+      verdict_.leave_unproven(
+          fmt::format("case {} was not run: {}, and enough of its blocks to tell would "
+                      "take too long as well; have more patience (--patience)",
+                      real.shape.id, why));
+      return {};
+    }
+    real.options.instruction_budget = shown_budget(real.work, instructions, share);
+    double elements = 0;
+    for (const BufferSpec& buffer : real.problem.buffers)
+      elements += buffer.direction == Direction::in ? 0.0 : static_cast<double>(buffer.elements());
+    std::vector<double> covered; // of the outputs, by all blocks, as each group says
+    for (std::uint64_t group = 0; group < kGroups; ++group) {
+      real.options.only_blocks = fill_choice(
+          {}, static_cast<std::uint64_t>(grid[0] * grid[1] * grid[2]), in_group, seeds_.next());
+      real.options.points_seed = seeds_.next();
+      KERNEVO_TRY(inputs,
+                  make_inputs_on_demand(real.problem, sets[group % sets.size()], seeds_.next()));
+      KERNEVO_TRY(report, run_limited_case(*real.subject, inputs, expectation_, real.options, 0));
+      if (!take_real(real, report))
+        return {};
+      covered.push_back(static_cast<double>(report.written) / share / elements);
+    }
+    judge_coverage(real.shape, covered, why);
+    return {};
+  }
+
+  void judge_coverage(const ShapeCase& shape, const std::vector<double>& covered,
+                      const std::string& why) {
+    const auto groups = static_cast<double>(covered.size());
+    double mean = 0;
+    for (const double one : covered)
+      mean += one / groups;
+    double squares = 0;
+    for (const double one : covered)
+      squares += (one - mean) * (one - mean);
+    const double doubt = kStudent * std::sqrt(squares / (groups - 1) / groups);
+    if (mean + doubt < 1 - kUnseen)
+      verdict_.fault(
+          FaultKind::uninitialized_memory_error,
+          fmt::format("its blocks write about {:.0f} % of the outputs (case {}, by {} of them)",
+                      100 * mean, shape.id, kGroups * ((kTellingBlocks + kGroups - 1) / kGroups)));
+    else if (mean - doubt < 1 - kUnseen)
+      verdict_.leave_unproven(fmt::format(
+          "case {}: {}, and its blocks write so unevenly that a sample cannot tell whether they "
+          "write everything; have more patience (--patience)",
+          shape.id, why));
+    else
+      verdict_.leave_unseen(kUnseen);
+  }
+
+  // The grid of which a part can stand for the whole.
+  std::optional<std::array<std::int64_t, 3>> grid_to_sample(const BoundSubject& subject) const {
+    if (!subject_.instrumented() || task_.oracle != OracleKind::catalogue)
+      return std::nullopt;
+    return subject.separable_grid();
+  }
+
+  Subject& subject_;
+  const Task& task_;
+  const ExpectationSource& expectation_;
+  const JudgeOptions& options_;
+  double instructions_per_work_;
+  SecretSeeds& seeds_;
+  VerdictWriter& verdict_;
+};
+
+} // namespace
+
+Result<void> judge_real_shapes(Subject& subject, const Task& task,
+                               const ExpectationSource& expectation, const JudgeOptions& options,
+                               double instructions_per_work, SecretSeeds& seeds,
+                               VerdictWriter& verdict) {
+  return RealShapes(subject, task, expectation, options, instructions_per_work, seeds, verdict)
+      .run();
+}
+
+} // namespace kernevo
