@@ -155,6 +155,9 @@ bool is_syntax_message(std::string_view message) {
 // Why a file cannot be opened would tell whether it is there.
 std::string_view without_reason(std::string_view message) {
   static constexpr std::string_view mark = "cannot open source file \"";
+  for (const std::string_view reason : {": Permission denied", ": No such file or directory"})
+    if (message.ends_with(reason)) // so says a host compiler
+      return message.substr(0, message.size() - reason.size());
   if (!message.starts_with(mark))
     return message;
   const std::size_t close = message.rfind('"');

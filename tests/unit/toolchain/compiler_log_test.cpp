@@ -75,6 +75,10 @@ TEST(CompilerLog, a_file_that_cannot_be_opened_is_like_one_that_is_not_there) {
   };
   EXPECT_EQ(message(": Permission denied"), message(""));
   EXPECT_THAT(message(""), HasSubstr("/a"));
+  const auto of_host = [](const std::string& reason) {
+    return read("my file.cu:1:10: fatal error: /a: " + reason).diagnostics.at(0).message;
+  };
+  EXPECT_EQ(of_host("Permission denied"), of_host("No such file or directory"));
 }
 
 } // namespace
