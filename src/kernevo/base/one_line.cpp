@@ -1,5 +1,7 @@
 #include "kernevo/base/one_line.h"
 
+#include "kernevo/base/printable.h"
+
 namespace kernevo {
 
 std::string one_line(std::string_view text, std::size_t limit) {
@@ -13,6 +15,7 @@ std::string one_line(std::string_view text, std::size_t limit) {
   }
   while (line.ends_with(' '))
     line.pop_back();
+  line = printable(line);
   if (line.size() <= limit)
     return line;
   while (limit > 0 && (static_cast<unsigned char>(line[limit]) & 0xC0U) == 0x80U)

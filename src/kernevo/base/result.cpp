@@ -1,5 +1,7 @@
 #include "kernevo/base/result.h"
 
+#include "kernevo/base/printable.h"
+
 #include <fmt/format.h>
 
 namespace kernevo {
@@ -17,7 +19,7 @@ std::string format_error(const Error& error) {
   text += error.message;
   if (!error.fix.empty())
     text += "; " + error.fix;
-  return text;
+  return printable(text); // it may quote what others wrote
 }
 
 int exit_code(ErrorCode code) {

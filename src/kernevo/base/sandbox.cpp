@@ -1,5 +1,7 @@
 #include "kernevo/base/sandbox.h"
 
+#include "kernevo/base/file_cage.h"
+
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -150,15 +152,29 @@ std::vector<SandboxLayer> probe_sandbox() {
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && install_filter(Confinement::execute);
   });
   const bool limits = works_in_child([] { return set_limit(RLIMIT_AS, std::uint64_t{1} << 34U); });
+  const FileLayer files = file_layer();
+  constexpr const char* still = "candidates are still interpreted in a process of their own";
   return {
       {"translation", true,
-       "candidates are PTX, interpreted or translated here, with every access checked"},
-      {"process", true, "a separate process with an empty environment and two open descriptors"},
+       "candidates are PTX, interpreted or translated here, with every access checked", ""},
+      {"process", true, "a separate process with an empty environment and two open descriptors",
+       ""},
       {"rlimits", limits,
-       limits ? "memory, processor time and file size are bounded" : "setrlimit fails"},
+       limits ? "memory, processor time and file size are bounded" : "setrlimit fails",
+       limits ? "" : still},
       {"seccomp", filters,
        filters ? "no files, processes or network in the execution worker"
-               : "the kernel refuses filters"},
+               : "the kernel refuses filters",
+       filters ? "" : still},
+      {"files", files != FileLayer::none,
+       files == FileLayer::none
+           ? "the compiler can read every file that you can: neither Landlock nor namespaces"
+           : fmt::format("the compiler reads the CUDA toolkit and nothing else ({})",
+                         name_of(files)),
+       files == FileLayer::none
+           ? "only #include lines that can be seen are refused, and no build is kept; use a kernel "
+             "with Landlock (5.13 or newer), or allow user namespaces"
+           : ""},
   };
 }
 

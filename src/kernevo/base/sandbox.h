@@ -12,7 +12,7 @@
 namespace kernevo {
 
 enum class Confinement {
-  compile, // may read files, write its cache and run the assembler; no network, no tracing
+  compile, // may run the assembler; no network, no tracing. Its files are a FileCage
   execute, // memory and threads only: no files, no processes, no network
 };
 
@@ -29,6 +29,7 @@ struct SandboxLayer {
   std::string name;
   bool available = false;
   std::string detail;
+  std::string fix; // what its absence means, or what to do; empty when it is there
 };
 std::vector<SandboxLayer> probe_sandbox();
 

@@ -1,5 +1,7 @@
 #include "kernevo/base/subprocess.h"
 
+#include "kernevo/base/file_cage.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -106,7 +108,8 @@ bool place_descriptor(int from, int to) {
       (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != setup.parent))
     ::_exit(127);
   const rlimit no_core{0, 0};
-  const bool ready = (setup.folder == nullptr || ::chdir(setup.folder) == 0) &&
+  const bool ready = (setup.request->cage == nullptr || setup.request->cage->enter()) &&
+                     (setup.folder == nullptr || ::chdir(setup.folder) == 0) &&
                      place_descriptor(setup.input, STDIN_FILENO) &&
                      place_descriptor(setup.output, STDOUT_FILENO) &&
                      place_descriptor(setup.error_output, STDERR_FILENO) &&

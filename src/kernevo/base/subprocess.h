@@ -12,6 +12,8 @@
 
 namespace kernevo {
 
+class FileCage;
+
 struct SubprocessRequest {
   std::vector<std::string> arguments;   // arguments[0] is the program's path
   std::vector<std::string> environment; // "NAME=value"; nothing is inherited
@@ -23,6 +25,7 @@ struct SubprocessRequest {
   std::optional<std::uint64_t> file_limit_bytes; // largest file it may write
   std::size_t output_limit = 4U << 20U;          // kept of stdout and of stderr, each
   std::function<bool()> cancelled; // asked about twenty times a second; true ends the program
+  const FileCage* cage = nullptr;  // what it may see of the file system; null for all we see
   bool dies_with_us = false;       // killed when the thread that started it ends, however it ends
 };
 

@@ -144,7 +144,7 @@ void FileDescriptor::reset() {
 }
 
 WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), status_(other.status_),
+    : pid_(std::exchange(other.pid_, -1)), status_(other.status_), stopped_(other.stopped_),
       channel_(std::move(other.channel_)) {}
 
 WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
@@ -152,6 +152,7 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
     stop();
     pid_ = std::exchange(other.pid_, -1);
     status_ = other.status_;
+    stopped_ = other.stopped_;
     channel_ = std::move(other.channel_);
   }
   return *this;
@@ -164,6 +165,7 @@ WorkerProcess::~WorkerProcess() {
 void WorkerProcess::stop() {
   if (pid_ <= 0)
     return;
+  stopped_ = true;
   kill(-pid_, SIGKILL);
   kill(pid_, SIGKILL);
   while (waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
@@ -200,6 +202,10 @@ std::string WorkerProcess::describe_end() {
   if (WIFSIGNALED(status_))
     return fmt::format("signal {} ({})", WTERMSIG(status_), strsignal(WTERMSIG(status_)));
   return fmt::format("exit code {}", WEXITSTATUS(status_));
+}
+
+bool WorkerProcess::was_killed() const {
+  return !stopped_ && WIFSIGNALED(status_) && WTERMSIG(status_) == SIGKILL;
 }
 
 std::optional<Message> WorkerChannel::receive() {

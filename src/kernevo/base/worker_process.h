@@ -64,6 +64,9 @@ public:
   std::optional<Message> receive(double seconds, WorkerEnd* end);
   // "signal 11 (Segmentation fault)", "exit code 3": valid after it ended.
   std::string describe_end();
+  // Valid after it ended: with a SIGKILL that was not ours. The system was out of memory, or
+  // somebody did it by hand; no code brings it upon itself by what it computes.
+  bool was_killed() const;
 
 private:
   friend class Nursery;
@@ -72,6 +75,7 @@ private:
 
   pid_t pid_ = -1;
   int status_ = 0;
+  bool stopped_ = false; // by us, while it still ran
   FileDescriptor channel_;
 };
 

@@ -1,5 +1,6 @@
 #include "kernevo/cli/command.h"
 
+#include "kernevo/base/printable.h"
 #include "kernevo/cli/command_line.h"
 #include "kernevo/model/json.h"
 
@@ -16,8 +17,11 @@ void add_common(CommandLine& app, CommonOptions& options) {
 }
 
 int report_error(const Error& error, const CommonOptions& options) {
-  if (options.json)
-    fmt::print("{}\n", to_json(error));
+  if (options.json) {
+    Error shown = error;
+    shown.message = printable(shown.message);
+    fmt::print("{}\n", to_json(shown));
+  }
   fmt::print(stderr, "kernevo: {}\n", format_error(error));
   return exit_code(error.code);
 }

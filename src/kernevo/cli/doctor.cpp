@@ -121,9 +121,8 @@ std::vector<Finding> examine() {
   findings.push_back(examine_compiler());
   findings.push_back(examine_gpus());
   for (const SandboxLayer& layer : probe_sandbox())
-    findings.push_back(
-        {"sandbox: " + layer.name, layer.available ? State::good : State::weak, layer.detail,
-         layer.available ? "" : "candidates are still interpreted in a process of their own"});
+    findings.push_back({"sandbox: " + layer.name, layer.available ? State::good : State::weak,
+                        layer.detail, layer.available ? "" : layer.fix});
   findings.push_back(
       {"processor", State::good, fmt::format("{} cores", std::thread::hardware_concurrency()), ""});
   if (findings.front().state != State::missing)

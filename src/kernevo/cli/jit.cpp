@@ -1,5 +1,6 @@
 // kernevo jit FILE: compiles a kernel for this processor and shows how: passes, times, dumps.
 #include "kernevo/base/files.h"
+#include "kernevo/base/printable.h"
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
@@ -142,7 +143,8 @@ void print_times(const vgpu::CompileReport& report) {
 
 void print_answer(const Options& options, const Answer& answer) {
   for (const auto& [name, text] : answer.report.dumps)
-    fmt::print("; ---- {}\n{}{}", name, text, text.ends_with('\n') ? "" : "\n");
+    fmt::print("; ---- {}\n{}{}", name, printable(text, Lines::kept),
+               text.ends_with('\n') ? "" : "\n");
   if (!options.dump.empty() && !options.times)
     return;
   fmt::print("{}: {} instructions, {} bytes of machine code in {:.1f} ms{}; {} entries, {} exits\n",

@@ -1,5 +1,6 @@
 #include "kernevo/cli/run_report.h"
 
+#include "kernevo/base/printable.h"
 #include "kernevo/device/device_name.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/predict/counters.h"
@@ -78,7 +79,7 @@ void print_profile(const LaunchCounts& counts) {
 void print_text(const RunReport& run, bool quiet) {
   const vgpu::LaunchResult& result = run.result;
   if (!quiet) {
-    fmt::print("{}", result.printed);
+    fmt::print("{}", printable(result.printed, Lines::kept));
     fmt::print("ran      {} on virtual {}: {} blocks, {} warp instructions\n", run.kernel.demangled,
                run.machine.gpu().name, result.statistics.blocks_run,
                result.statistics.warp_instructions);
@@ -98,7 +99,7 @@ void print_text(const RunReport& run, bool quiet) {
     print_prediction(*run.prediction);
   if (result.fault)
     fmt::print("{}  {}: {}\n", paint("FAULT", Tone::bad), name_of(result.fault->kind),
-               result.fault->message);
+               printable(result.fault->message));
 }
 
 void print_json(const RunReport& run) {
@@ -109,7 +110,7 @@ void print_json(const RunReport& run) {
             {"blocks", result.statistics.blocks_run},
             {"warp_instructions", result.statistics.warp_instructions},
             {"thread_instructions", result.statistics.thread_instructions},
-            {"printed", result.printed},
+            {"printed", printable(result.printed, Lines::kept)},
             {"finding", nullptr}};
   if (result.counts) {
     const Counters counters = counters_of(*result.counts);
@@ -131,7 +132,8 @@ void print_json(const RunReport& run) {
       json["prediction"]["bounds_ns"][term.name] = term.time.value;
   }
   if (result.fault)
-    json["finding"] = {{"kind", name_of(result.fault->kind)}, {"message", result.fault->message}};
+    json["finding"] = {{"kind", name_of(result.fault->kind)},
+                       {"message", printable(result.fault->message)}};
   fmt::print("{}\n", dump_json(json, 2));
 }
 

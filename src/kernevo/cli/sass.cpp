@@ -1,6 +1,7 @@
 // kernevo sass FILE: the machine instructions of a kernel, with what the compiler tells the
 // hardware about scheduling, their pipes, and the PTX lines they come from.
 #include "kernevo/base/files.h"
+#include "kernevo/base/printable.h"
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
@@ -210,7 +211,7 @@ void print_function(const Options& options, const Answer& answer,
       const sass::SassInstruction& i = function.instructions[k];
       if (options.ptx && i.ptx_line != previous)
         fmt::print("{:36}{:>6}  {}\n", "", i.ptx_line ? fmt::format("{}", *i.ptx_line) : "",
-                   ptx_text(lines, i.ptx_line));
+                   printable(ptx_text(lines, i.ptx_line)));
       previous = i.ptx_line;
       fmt::print("  {:04x}  {}  {:7}{:>6}  {}{}\n", i.offset, sass::format_control(i.control),
                  sass::name_of(sass::pipe_of(i)), i.ptx_line ? fmt::format("{}", *i.ptx_line) : "-",

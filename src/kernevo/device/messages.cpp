@@ -1,5 +1,6 @@
 #include "kernevo/device/messages.h"
 
+#include "kernevo/base/printable.h"
 #include "kernevo/model/json.h"
 #include "kernevo/model/json_fields.h"
 
@@ -212,6 +213,18 @@ std::string encode(const Result<RunOutcome>& outcome, const MachineCode& code) {
   return with_code(std::move(json), code);
 }
 
+namespace {
+
+// A kernel has its say in these: what it asserts, how it calls its files.
+Finding quoted(Finding finding) {
+  for (std::string* text :
+       {&finding.message, &finding.kernel, &finding.source_file, &finding.space, &finding.buffer})
+    *text = printable(*text);
+  return finding;
+}
+
+} // namespace
+
 Result<RunOutcome> decode_outcome(std::string_view text, MachineCode* code) {
   std::optional<std::string> fault;
   std::optional<std::string> trouble;
@@ -236,9 +249,11 @@ Result<RunOutcome> decode_outcome(std::string_view text, MachineCode* code) {
   });
   if (trouble)
     return fail(ErrorCode::infrastructure, *trouble);
+  if (outcome)
+    outcome->printed = printable(outcome->printed, Lines::kept);
   if (outcome && fault) {
     KERNEVO_TRY(finding, finding_from_json(*fault));
-    outcome->fault = std::move(finding);
+    outcome->fault = quoted(std::move(finding));
   }
   for (const std::string& item : counts) {
     KERNEVO_TRY(read, launch_counts_from_json(item));

@@ -102,8 +102,10 @@ public:
     answer.reset();
     if (worker.send(encode(module_)))
       answer = worker.receive(kLoadSeconds, &end);
-    if (!answer)
-      return describe_end(worker, end, kLoadSeconds);
+    if (!answer) {
+      KERNEVO_TRY(finding, describe_end(worker, end, kLoadSeconds));
+      return std::optional(std::move(finding));
+    }
     KERNEVO_TRY(outcome, decode_outcome(answer->text));
     if (outcome.fault)
       return outcome.fault;
@@ -144,9 +146,11 @@ public:
           fmt::format("the execution worker did not answer within {:.0f} s", wall_limit(request)),
           std::nullopt, "the machine may be overloaded: try again");
     }
-    RunOutcome failed = RunOutcome::stopped_by(describe_end(*worker_, end, kLoadSeconds));
+    auto finding = describe_end(*worker_, end, kLoadSeconds);
     worker_.reset();
-    return failed;
+    if (!finding)
+      return tl::unexpected<Error>(std::move(finding).error());
+    return RunOutcome::stopped_by(std::move(*finding));
   }
 
 private:
@@ -163,7 +167,11 @@ private:
     return outcome;
   }
 
-  static Finding describe_end(WorkerProcess& worker, WorkerEnd end, double seconds) {
+  // What the kernel did to its worker. A worker that the system killed says nothing about it.
+  static Result<Finding> describe_end(WorkerProcess& worker, WorkerEnd end, double seconds) {
+    if (worker.was_killed())
+      return fail(ErrorCode::infrastructure, "the system killed the execution worker", std::nullopt,
+                  "memory may be short: try again, or lower --memory");
     Finding finding;
     if (end == WorkerEnd::timed_out) {
       finding.kind = FindingKind::time_limit;

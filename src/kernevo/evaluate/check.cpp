@@ -3,6 +3,7 @@
 #include "kernevo/evaluate/check_limits.h"
 #include "kernevo/evaluate/judge_subject.h"
 #include "kernevo/evaluate/reference_oracle.h"
+#include "kernevo/evaluate/visible.h"
 #include "kernevo/task/catalogue.h"
 
 #include <algorithm>
@@ -114,7 +115,15 @@ private:
   }
 
   Result<void> load() {
-    KERNEVO_TRY(loaded, load_kernel(device_, prepared_,
+    KERNEVO_TRY(build, build_for(device_, prepared_, unseen_shapes(task_)));
+    if (!build.ok) {
+      const PreparationFault trouble = of_hidden_case(compile_fault(build));
+      verdict().rung = trouble.rung;
+      verdict().diagnostics = build.diagnostics;
+      fault(trouble.kind, trouble.summary);
+      return {};
+    }
+    KERNEVO_TRY(loaded, load_kernel(device_, prepared_, std::move(build),
                                     {.memory_bytes = options_.memory_bytes,
                                      .fresh_process = options_.fresh_process}));
     if (loaded.refusal) {

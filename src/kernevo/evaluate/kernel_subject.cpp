@@ -44,9 +44,10 @@ private:
 
 } // namespace
 
-KernelSubject::KernelSubject(const PreparedKernel& prepared, std::unique_ptr<LoadedModule> module,
-                             bool instrumented)
-    : prepared_(prepared), module_(std::move(module)), instrumented_(instrumented) {}
+KernelSubject::KernelSubject(const PreparedKernel& prepared, Build build,
+                             std::unique_ptr<LoadedModule> module, bool instrumented)
+    : prepared_(prepared), build_(std::move(build)), module_(std::move(module)),
+      instrumented_(instrumented) {}
 
 Result<std::unique_ptr<BoundSubject>> KernelSubject::bind(const Problem& problem) {
   KERNEVO_TRY(plan, prepared_.plan(problem));
@@ -58,7 +59,7 @@ bool KernelSubject::is_separable(const LaunchPlan& plan) {
   if (plan.launches.size() != 1 || plan.launches.front().cooperative)
     return false;
   if (!blocks_may_meet_)
-    blocks_may_meet_ = ptx::blocks_may_meet(ptx::facts_of(prepared_.build.ptx));
+    blocks_may_meet_ = ptx::blocks_may_meet(ptx::facts_of(build_.ptx));
   return !*blocks_may_meet_;
 }
 
@@ -69,10 +70,9 @@ RunRequest KernelSubject::request(const LaunchPlan& plan, const SubjectRun& run)
   request.instruction_budget = run.instruction_budget;
   request.seconds = run.seconds;
   request.instruments = run.instruments;
-  const Build& build = prepared_.build;
-  request.entry_names = build.lowered_names;
+  request.entry_names = build_.lowered_names;
   for (const Launch& launch : plan.launches)
-    if (const KernelResources* resources = build.resources_of(launch.kernel);
+    if (const KernelResources* resources = build_.resources_of(launch.kernel);
         resources != nullptr && resources->registers)
       request.registers[launch.kernel] = *resources->registers;
   return request;
@@ -80,15 +80,21 @@ RunRequest KernelSubject::request(const LaunchPlan& plan, const SubjectRun& run)
 
 Result<KernelSubjectOutcome> load_kernel(Device& device, const PreparedKernel& prepared,
                                          ModuleLimits limits) {
+  return load_kernel(device, prepared, prepared.build, limits);
+}
+
+Result<KernelSubjectOutcome> load_kernel(Device& device, const PreparedKernel& prepared,
+                                         Build build, ModuleLimits limits) {
   KERNEVO_TRY(arena, largest_arena(*prepared.task));
   limits.arena_bytes = arena;
-  KERNEVO_TRY(loaded, device.load(prepared.build.ptx, prepared.kernel->path + " (as PTX)", limits));
+  KERNEVO_TRY(loaded, device.load(build.ptx, prepared.kernel->path + " (as PTX)", limits));
   if (loaded.refusal && (loaded.refusal->kind == FindingKind::unsupported_instruction ||
                          loaded.refusal->kind == FindingKind::invalid_ptx))
     return fail(ErrorCode::unsupported, loaded.refusal->message);
   if (loaded.refusal)
     return KernelSubjectOutcome{nullptr, std::move(loaded.refusal)};
-  return KernelSubjectOutcome{std::make_unique<KernelSubject>(prepared, std::move(loaded.module),
+  return KernelSubjectOutcome{std::make_unique<KernelSubject>(prepared, std::move(build),
+                                                              std::move(loaded.module),
                                                               device.capabilities().instrumented),
                               std::nullopt};
 }

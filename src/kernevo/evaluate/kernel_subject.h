@@ -12,7 +12,7 @@ namespace kernevo {
 // Device and prepared kernel must outlive it.
 class KernelSubject final : public Subject {
 public:
-  KernelSubject(const PreparedKernel& prepared, std::unique_ptr<LoadedModule> module,
+  KernelSubject(const PreparedKernel& prepared, Build build, std::unique_ptr<LoadedModule> module,
                 bool instrumented);
 
   KernelLanguage language() const override { return prepared_.kernel->language; }
@@ -29,6 +29,7 @@ private:
   bool is_separable(const LaunchPlan& plan);
 
   const PreparedKernel& prepared_;
+  Build build_; // what is loaded
   std::unique_ptr<LoadedModule> module_;
   bool instrumented_;
   std::optional<bool> blocks_may_meet_; // read off the module when it is first asked
@@ -40,9 +41,12 @@ struct KernelSubjectOutcome {
   std::optional<Finding> refusal;
 };
 
-// Room for every shape of the task. A module the device has no instruction for is an `unsupported`
+// Loads the prepared build, or another of the same kernel. Room for every shape of the task. A
+// module the device has no instruction for is an `unsupported`
 // error; one that takes the device down is refused.
 Result<KernelSubjectOutcome> load_kernel(Device& device, const PreparedKernel& prepared,
                                          ModuleLimits limits);
+Result<KernelSubjectOutcome> load_kernel(Device& device, const PreparedKernel& prepared,
+                                         Build build, ModuleLimits limits);
 
 } // namespace kernevo

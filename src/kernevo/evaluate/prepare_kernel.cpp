@@ -10,23 +10,40 @@
 namespace kernevo {
 namespace {
 
-CompileRequest request_for(const std::string& architecture, const KernelFile& kernel,
-                           const ParameterValues& parameters, const LaunchPlan& plan) {
+// Which template instantiations a plan launches.
+void add_instances(const LaunchPlan& plan, std::vector<std::string>& instances) {
+  for (const Launch& launch : plan.launches)
+    if (launch.kernel.find('<') != std::string::npos &&
+        std::find(instances.begin(), instances.end(), launch.kernel) == instances.end())
+      instances.push_back(launch.kernel);
+}
+
+// Those of every shape, after the given ones. A shape that a launch does not fit has none; whoever
+// runs it there is told why.
+Result<std::vector<std::string>> instances_for(const PreparedKernel& prepared,
+                                               std::span<const ShapeCase> shapes,
+                                               std::vector<std::string> instances) {
+  for (const ShapeCase& shape : shapes) {
+    KERNEVO_TRY(problem, make_problem(*prepared.task, shape));
+    if (const auto plan = prepared.plan(problem))
+      add_instances(*plan, instances);
+  }
+  return instances;
+}
+
+CompileRequest request_for(const std::string& architecture, const PreparedKernel& prepared,
+                           std::vector<std::string> instances) {
+  const KernelFile& kernel = *prepared.kernel;
   CompileRequest request;
   request.source = kernel.source;
   request.file = kernel.path;
   request.first_line = kernel.first_line;
   request.architecture = kernel.architecture.value_or(architecture);
-  for (const auto& [name, value] : parameters)
+  for (const auto& [name, value] : prepared.parameters)
     request.macros.emplace_back(name, fmt::format("{}", value));
   request.flags = kernel.flags;
   request.max_registers = kernel.max_registers;
-  // Which template instantiations are launched.
-  for (const Launch& launch : plan.launches)
-    if (launch.kernel.find('<') != std::string::npos &&
-        std::find(request.name_expressions.begin(), request.name_expressions.end(),
-                  launch.kernel) == request.name_expressions.end())
-      request.name_expressions.push_back(launch.kernel);
+  request.name_expressions = std::move(instances);
   return request;
 }
 
@@ -35,6 +52,8 @@ PreparationFault contract_fault(const Error& error, const KernelFile& kernel) {
           Diagnostic{Diagnostic::Severity::error, error.place.value_or(Place{kernel.path}),
                      error.message}};
 }
+
+} // namespace
 
 PreparationFault compile_fault(const Build& build) {
   PreparationFault fault{Rung::compile,
@@ -48,8 +67,6 @@ PreparationFault compile_fault(const Build& build) {
     fault.summary = fmt::format("{}:{}: {}", error->place.file, error->place.line, error->message);
   return fault;
 }
-
-} // namespace
 
 Result<LaunchPlan> PreparedKernel::plan(const Problem& problem) const {
   return make_launch_plan(*kernel, parameters, problem, task->default_launch, Place{task->file});
@@ -72,11 +89,22 @@ Result<PreparedKernel> prepare_kernel(Device& device, const Task& task, const Ke
     return prepared;
   }
   KERNEVO_TRY(architecture, device.architecture());
-  KERNEVO_TRY(build, device.build(request_for(architecture, kernel, prepared.parameters, *plan)));
+  KERNEVO_TRY(instances, instances_for(prepared, task.shapes, {}));
+  prepared.instances = std::move(instances);
+  KERNEVO_TRY(build, device.build(request_for(architecture, prepared, prepared.instances)));
   prepared.build = std::move(build);
   if (!prepared.build.ok)
     prepared.fault = compile_fault(prepared.build);
   return prepared;
+}
+
+Result<Build> build_for(Device& device, const PreparedKernel& prepared,
+                        std::span<const ShapeCase> shapes) {
+  KERNEVO_TRY(instances, instances_for(prepared, shapes, prepared.instances));
+  if (instances.size() == prepared.instances.size())
+    return prepared.build;
+  KERNEVO_TRY(architecture, device.architecture());
+  return device.build(request_for(architecture, prepared, std::move(instances)));
 }
 
 } // namespace kernevo

@@ -10,7 +10,9 @@
 #include "kernevo/model/verdict.h"
 
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace kernevo {
 
@@ -27,7 +29,8 @@ struct PreparedKernel {
   const Task* task = nullptr;
   const KernelFile* kernel = nullptr;
   ParameterValues parameters;
-  Build build;
+  std::vector<std::string> instances; // of templates, that the task's own shapes launch
+  Build build;                        // with those, and no others
   std::optional<PreparationFault> fault;
 
   // What its launches are for a problem of the task.
@@ -38,5 +41,15 @@ struct PreparedKernel {
 // input's or the machine's.
 Result<PreparedKernel> prepare_kernel(Device& device, const Task& task, const KernelFile& kernel,
                                       const ParameterValues& values);
+
+// The build that can be launched at these shapes, too: a template argument may depend on the shape.
+// The prepared one when that has all it takes. It is a build apart, because what is said about the
+// prepared one (diagnostics, resources, names) is told to proposers and must not depend on shapes
+// they are not shown.
+Result<Build> build_for(Device& device, const PreparedKernel& prepared,
+                        std::span<const ShapeCase> shapes);
+
+// Why it did not compile.
+PreparationFault compile_fault(const Build& build);
 
 } // namespace kernevo

@@ -2,6 +2,7 @@
 
 #include "kernevo/base/random.h"
 #include "kernevo/evaluate/kernel_subject.h"
+#include "kernevo/evaluate/visible.h"
 
 #include <algorithm>
 #include <cmath>
@@ -185,7 +186,13 @@ Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task
                 compiled && told ? build.diagnostics.front().place : task.reference_place,
                 "mend the task's reference_kernel");
   }
-  KERNEVO_TRY(loaded, load_kernel(device, reference->prepared, {.fresh_process = true}));
+  KERNEVO_TRY(whole, build_for(device, reference->prepared, unseen_shapes(task)));
+  if (!whole.ok)
+    return tl::unexpected<Error>(of_hidden_case(
+        {ErrorCode::input, "the reference kernel does not compile: " + compile_fault(whole).summary,
+         task.reference_place, "mend the task's reference_kernel"}));
+  KERNEVO_TRY(loaded,
+              load_kernel(device, reference->prepared, std::move(whole), {.fresh_process = true}));
   if (loaded.refusal)
     return fail(ErrorCode::unsupported,
                 "the reference kernel cannot run: " + loaded.refusal->message);

@@ -5,6 +5,7 @@
 #include "kernevo/model/json.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/model/source_lines.h"
+#include "kernevo/task/catalogue.h"
 #include "kernevo/task/yaml_tree.h"
 
 #include <algorithm>
@@ -221,6 +222,15 @@ Dims sizes_in_common(const Task& task) {
   return common;
 }
 
+std::vector<ShapeCase> unseen_shapes(const Task& task) {
+  std::vector<ShapeCase> shapes = task.check_shapes;
+  if (task.check_shapes_given)
+    return shapes; // in place of small ones
+  const std::vector<ShapeCase> small = small_shapes(task);
+  shapes.insert(shapes.end(), small.begin(), small.end());
+  return shapes;
+}
+
 std::string case_title(const CheckedCase& one) {
   return one.case_id + (is_hidden(one) ? " (hidden)" : "");
 }
@@ -280,6 +290,11 @@ Diagnosis diagnose(FaultKind kind) {
 Error of_hidden_case(Error error) {
   error.message.insert(0, kHiddenError);
   return error;
+}
+
+PreparationFault of_hidden_case(PreparationFault fault) {
+  fault.rung = Rung::hidden_shapes;
+  return fault;
 }
 
 Error visible(Error error, Audience audience) {

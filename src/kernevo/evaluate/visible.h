@@ -35,6 +35,9 @@ Result<std::string> visible_task_text(std::string_view text, const std::string& 
 // shown: what a proposer may rely on.
 Dims sizes_in_common(const Task& task);
 
+// What a check runs a kernel at beside the task's own shapes.
+std::vector<ShapeCase> unseen_shapes(const Task& task);
+
 // --- a check
 
 // A case as people read it: "37x113 (hidden)".
@@ -65,6 +68,7 @@ Diagnosis diagnose(FaultKind kind);
 
 // An error that came up on a shape proposers are not shown says so, wherever it goes.
 Error of_hidden_case(Error error);
+PreparationFault of_hidden_case(PreparationFault fault);
 Error visible(Error error, Audience audience);
 template <class T> Result<T> visible(Result<T> result, Audience audience) {
   if (!result)

@@ -35,6 +35,17 @@ void rename(std::string& text, const std::string& from, const std::string& to) {
   }
 }
 
+// What reaches the assembler and does not show in the PTX: its level and its limit of registers.
+// All other flags change the PTX, or nothing.
+std::string assembly_identity(const KernelFile& kernel) {
+  constexpr std::string_view usual = "-O3";
+  std::string level(usual);
+  for (const std::string& flag : kernel.flags)
+    if (flag.starts_with("-O"))
+      level = flag;
+  return fmt::format("{} {}", level, kernel.max_registers.value_or(0));
+}
+
 } // namespace
 
 std::string instance_identity(const Task& task, const KernelFile& kernel,
@@ -62,7 +73,7 @@ std::string instance_identity(const Task& task, const KernelFile& kernel,
     rename(ptx, entries[i], fmt::format("kernel{}", i));
     rename(plans, entries[i], fmt::format("kernel{}", i));
   }
-  return sha256_hex(fmt::format("{}\n{}", hash_ptx(ptx), plans));
+  return sha256_hex(fmt::format("{}\n{}\n{}", hash_ptx(ptx), assembly_identity(kernel), plans));
 }
 
 std::string structure_identity(const std::string& default_instance, const KernelFile& kernel) {

@@ -1,6 +1,8 @@
 #include "kernevo/evolve/step_work.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/base/one_line.h"
+#include "kernevo/base/printable.h"
 #include "kernevo/evaluate/visible.h"
 
 #include <algorithm>
@@ -9,6 +11,8 @@
 
 namespace kernevo::evolve {
 namespace {
+
+constexpr std::size_t kLongestTitle = 400;
 
 using Clock = std::chrono::steady_clock;
 
@@ -162,7 +166,7 @@ Candidate candidate_of(const Directive& directive, const propose::Proposal& prop
   candidate.proposer = directive.proposer;
   candidate.title = proposal.title.empty()
                         ? fmt::format("Follows {}, by {}.", directive.direction, directive.proposer)
-                        : proposal.title;
+                        : one_line(proposal.title, kLongestTitle);
   candidate.genes = proposal.genes;
   return candidate;
 }
@@ -172,7 +176,7 @@ Attempt attempt_of(Step step, std::uint32_t ordinal, const propose::Proposal& pr
   return {step,
           ordinal,
           proposal.source.empty() ? std::string() : sha256_hex(proposal.source),
-          proposal.title,
+          one_line(proposal.title, kLongestTitle),
           diagnosis,
           instances_timed};
 }
@@ -182,7 +186,7 @@ StepResult nothing_proposed(Step step, std::string why) {
   result.evaluated.evaluation.step = step;
   result.evaluated.evaluation.candidate = step;
   result.evaluated.evaluation.outcome = StepOutcome::no_proposal;
-  result.evaluated.evaluation.summary = std::move(why);
+  result.evaluated.evaluation.summary = printable(why);
   return result;
 }
 

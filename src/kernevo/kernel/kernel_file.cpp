@@ -1,6 +1,7 @@
 #include "kernevo/kernel/kernel_file.h"
 
 #include "kernevo/base/files.h"
+#include "kernevo/base/printable.h"
 #include "kernevo/base/suggest.h"
 #include "kernevo/kernel/compiler_flags.h"
 #include "kernevo/kernel/directive_text.h"
@@ -365,6 +366,9 @@ Result<void> read_directives(const SourceScan& scan, KernelFile& file) {
            comments[i + 1].line == comments[i].line + 1 &&
            !comments[i + 1].text.substr(skip_marks(comments[i + 1], python)).starts_with('@'))
       append_line(text, shifted(comments[++i]));
+    // Directives are quoted in messages and launched by name: they are plain text.
+    if (printable(text.text(), Lines::kept) != text.text())
+      return text.error(0, fmt::format("@{} holds a character that cannot be shown", word));
     KERNEVO_CHECK(reader.read(word, text, {length, text.text().size()}));
   }
   return {};

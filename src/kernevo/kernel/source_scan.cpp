@@ -55,6 +55,11 @@ private:
   int column_ = 1;
 };
 
+// Any other name before a quote is a name of its own, and what follows an ordinary string.
+bool starts_raw_string(std::string_view name) {
+  return name == "R" || name == "LR" || name == "uR" || name == "UR" || name == "u8R";
+}
+
 std::string_view without_trailing_space(std::string_view text) {
   while (!text.empty() && is_space(text.back()))
     text.remove_suffix(1);
@@ -216,7 +221,7 @@ private:
         cursor_.advance();
       token.kind = SourceToken::Kind::identifier;
       const std::string_view name = cursor_.from(start);
-      if (cursor_.now() == '"' && !name.empty() && name.back() == 'R' && name.size() <= 3) {
+      if (cursor_.now() == '"' && starts_raw_string(name)) {
         raw_string();
         token.kind = SourceToken::Kind::string;
       }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/base/one_line.h"
+#include "kernevo/base/printable.h"
 #include "kernevo/base/result.h"
 
 #include <array>
@@ -99,7 +100,7 @@ auto read_json(std::string_view text, const char* what, F&& reader, const JsonLi
 
 // As text. Bytes that are no UTF-8 are replaced, never an exception.
 inline std::string dump_json(const Json& json, int indent = -1) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return printable_json(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 // Throws for what is no object, and for a key that is not in the list: a misspelt key is an error,

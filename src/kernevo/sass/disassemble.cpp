@@ -5,6 +5,7 @@
 #include "kernevo/base/temporary_folder.h"
 #include "kernevo/sass/parse_listing.h"
 #include "kernevo/toolchain/assembled.h"
+#include "kernevo/toolchain/toolkit_files.h"
 
 #include <charconv>
 #include <fmt/format.h>
@@ -18,11 +19,13 @@ constexpr std::uint64_t kMemoryLimit = std::uint64_t{6} << 30U;
 // A listing has about 400 bytes per instruction; ptxas takes minutes long before this is reached.
 constexpr std::size_t kListingLimit = std::size_t{256} << 20U;
 
-SubprocessRequest request_in(const TemporaryFolder& folder, std::vector<std::string> arguments) {
+SubprocessRequest request_in(const TemporaryFolder& folder, const FileCage& cage,
+                             std::vector<std::string> arguments) {
   SubprocessRequest request;
   request.arguments = std::move(arguments);
   request.environment = {"PATH=/usr/bin:/bin", "TMPDIR=" + folder.path().string()};
   request.folder = folder.path();
+  request.cage = &cage;
   request.time_limit_seconds = kTimeLimitSeconds;
   request.memory_limit_bytes = kMemoryLimit;
   request.output_limit = kListingLimit;
@@ -78,18 +81,19 @@ Result<std::string> listing_of(const Toolchain& toolchain, const AssemblyRequest
   if (auto listing = known.find(AssembledFiles::Kind::listing, key))
     return std::move(*listing);
   KERNEVO_TRY(folder, TemporaryFolder::make());
+  KERNEVO_TRY(cage, FileCage::make(compiler_access(toolchain, false, folder.path())));
   if (const auto cubin = known.find(AssembledFiles::Kind::cubin, key)) {
     KERNEVO_CHECK(write_file_atomically(folder.path() / "kernel.cubin", *cubin));
   } else {
     KERNEVO_CHECK(write_file_atomically(folder.path() / "kernel.ptx", std::string(request.ptx)));
     std::vector<std::string> arguments = assembler_arguments(toolchain, request);
     arguments.insert(arguments.end(), {"kernel.ptx", "-o", "kernel.cubin"});
-    KERNEVO_CHECK(run(request_in(folder, std::move(arguments)), "ptxas"));
+    KERNEVO_CHECK(run(request_in(folder, cage, std::move(arguments)), "ptxas"));
   }
   const auto disassembly = [&](std::vector<std::string> flags) {
     flags.insert(flags.begin(), {toolchain.nvdisasm.string(), "-c", "-gp", "-hex"});
     flags.emplace_back("kernel.cubin");
-    return run(request_in(folder, std::move(flags)), "nvdisasm");
+    return run(request_in(folder, cage, std::move(flags)), "nvdisasm");
   };
   auto listing = disassembly({"-ndf"});
   if (!listing || has_indirect_branch(*listing))

@@ -2,6 +2,7 @@
 
 #include "kernevo/base/hash.h"
 #include "kernevo/model/json.h"
+#include "kernevo/toolchain/toolkit_files.h"
 
 #include <fmt/format.h>
 
@@ -11,21 +12,11 @@ namespace fs = std::filesystem;
 namespace {
 
 // Part of every key: to be raised when the same request would now build differently.
-constexpr std::string_view kFormat = "kernevo-build-1";
+constexpr std::string_view kFormat = "kernevo-build-2";
 
 void add(std::string& into, std::string_view part) {
   into += fmt::format("{}:", part.size()); // lengths keep neighbouring parts apart
   into += part;
-}
-
-void add_file(std::string& into, const fs::path& path) {
-  std::error_code problem;
-  add(into, path.string());
-  if (path.empty())
-    return;
-  const auto size = fs::file_size(path, problem);
-  const auto time = fs::last_write_time(path, problem);
-  add(into, problem ? "absent" : fmt::format("{} {}", size, time.time_since_epoch().count()));
 }
 
 // Folders of a 256th of the entries each.
@@ -75,13 +66,15 @@ void BuildCache::prune() const {
   files_.prune();
 }
 
-std::string build_key(const Toolchain& toolchain, const CompileRequest& request, bool nvcc) {
+std::string build_key(const Toolchain& toolchain, const CompileRequest& request, bool nvcc,
+                      CompilerReach reach) {
   std::string text;
   add(text, kFormat);
   add(text, nvcc ? "nvcc" : "nvrtc");
   add(text, toolchain.version);
-  add_file(text, nvcc ? toolchain.nvcc : toolchain.nvrtc);
-  add_file(text, request.resources ? toolchain.ptxas : fs::path());
+  add(text, (nvcc ? toolchain.nvcc : toolchain.nvrtc).string());
+  add(text, toolkit_identity(toolchain, nvcc));
+  add(text, reach == CompilerReach::toolkit ? "caged" : "free");
   add(text, request.source);
   add(text, request.file);
   add(text, fmt::format("{}", request.first_line));

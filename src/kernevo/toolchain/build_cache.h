@@ -32,7 +32,9 @@ private:
   FileCache files_;
 };
 
-// Everything a build depends on, hashed.
-std::string build_key(const Toolchain& toolchain, const CompileRequest& request, bool nvcc);
+// Everything a build depends on, hashed: the request, the toolkit and every file of it. What a
+// compiler that could read everything has made is never taken for the work of a caged one.
+std::string build_key(const Toolchain& toolchain, const CompileRequest& request, bool nvcc,
+                      CompilerReach reach);
 
 } // namespace kernevo

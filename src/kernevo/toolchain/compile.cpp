@@ -1,5 +1,6 @@
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/toolchain/architectures.h"
+#include "kernevo/toolchain/assembled.h"
 #include "kernevo/toolchain/build_cache.h"
 #include "kernevo/toolchain/compiler_log.h"
 #include "kernevo/toolchain/headers.h"
@@ -18,11 +19,6 @@
 namespace kernevo {
 
 namespace {
-
-bool wants_nvcc(const Toolchain& toolchain) {
-  const char* asked = std::getenv("KERNEVO_COMPILER");
-  return toolchain.nvrtc.empty() || (asked != nullptr && std::string_view(asked) == "nvcc");
-}
 
 void add_error(Build& build, const CompileRequest& request, std::string message) {
   build.ok = false;
@@ -75,7 +71,8 @@ void add_plain_names(Build& build) {
 
 // Returns whether the result depends on nothing but the key, so that it may be cached.
 Result<bool> build_now(const Toolchain& toolchain, const CompileRequest& request, bool nvcc,
-                       Build& build) {
+                       FreshBuild& fresh) {
+  Build& build = fresh.build;
   if (request.source.size() > kMaxKernelFileSize) {
     add_error(build, request,
               fmt::format("the source is {} bytes, over the limit of {}", request.source.size(),
@@ -115,14 +112,21 @@ Result<bool> build_now(const Toolchain& toolchain, const CompileRequest& request
   build.lowered_names = std::move(outcome.lowered_names);
   add_plain_names(build);
   if (request.resources && !toolchain.ptxas.empty())
-    return assemble(toolchain, request, build);
+    return assemble(toolchain, request, build, fresh.cubin);
   return true;
 }
 
 } // namespace
 
-std::optional<Build> find_build(const Toolchain& toolchain, const CompileRequest& request) {
-  return BuildCache::from_environment().find(build_key(toolchain, request, wants_nvcc(toolchain)));
+bool wants_nvcc(const Toolchain& toolchain) {
+  const char* asked = std::getenv("KERNEVO_COMPILER");
+  return toolchain.nvrtc.empty() || (asked != nullptr && std::string_view(asked) == "nvcc");
+}
+
+std::optional<Build> find_build(const Toolchain& toolchain, const CompileRequest& request,
+                                CompilerReach reach) {
+  return BuildCache::from_environment().find(
+      build_key(toolchain, request, wants_nvcc(toolchain), reach));
 }
 
 void warm_up_compiler(const Toolchain& toolchain) {
@@ -137,28 +141,47 @@ void warm_up_compiler(const Toolchain& toolchain) {
     ptxas_version(toolchain);
 }
 
-Result<Build> compile(const Toolchain& toolchain, const CompileRequest& request) {
+Result<FreshBuild> compile_afresh(const Toolchain& toolchain, const CompileRequest& request) {
   const bool nvcc = wants_nvcc(toolchain);
   if (nvcc && toolchain.nvcc.empty())
     return fail(ErrorCode::infrastructure, "the CUDA toolkit has no nvcc",
                 Place{toolchain.root.string()}, "unset KERNEVO_COMPILER to compile with NVRTC");
-  const BuildCache cache = BuildCache::from_environment();
-  const std::string key = build_key(toolchain, request, nvcc);
-  if (auto found = cache.find(key))
-    return std::move(*found);
-  Build build;
-  build.compiler = fmt::format("{} {}", nvcc ? "nvcc" : "NVRTC", toolchain.version);
-  build.architecture = request.architecture;
-  KERNEVO_TRY(lasting, build_now(toolchain, request, nvcc, build));
-  if (!lasting)
-    return build;
-  if (const auto stored = cache.store(key, build); !stored) {
+  FreshBuild fresh;
+  fresh.build.compiler = fmt::format("{} {}", nvcc ? "nvcc" : "NVRTC", toolchain.version);
+  fresh.build.architecture = request.architecture;
+  KERNEVO_TRY(lasting, build_now(toolchain, request, nvcc, fresh));
+  fresh.lasting = lasting;
+  return fresh;
+}
+
+Build keep_build(const Toolchain& toolchain, const CompileRequest& request, FreshBuild fresh,
+                 CompilerReach reach) {
+  Build& build = fresh.build;
+  if (!fresh.lasting)
+    return std::move(build);
+  // Whoever asks for the machine instructions next need not assemble again.
+  if (!fresh.cubin.empty()) {
+    const std::string text = without_source_lines(build.ptx);
+    const AssemblyRequest assembly{text, request.architecture, request.flags,
+                                   request.max_registers};
+    AssembledFiles().store(AssembledFiles::Kind::cubin, assembly_key(toolchain, assembly),
+                           fresh.cubin);
+  }
+  const std::string key = build_key(toolchain, request, wants_nvcc(toolchain), reach);
+  if (const auto stored = BuildCache::from_environment().store(key, build); !stored) {
     static std::atomic<bool> told = false;
     if (!told.exchange(true))
       build.diagnostics.push_back(
           {Diagnostic::Severity::warning, Place{request.file, 0, 0}, format_error(stored.error())});
   }
-  return build;
+  return std::move(build);
+}
+
+Result<Build> compile(const Toolchain& toolchain, const CompileRequest& request) {
+  if (auto found = find_build(toolchain, request, CompilerReach::everything))
+    return std::move(*found);
+  KERNEVO_TRY(fresh, compile_afresh(toolchain, request));
+  return keep_build(toolchain, request, std::move(fresh), CompilerReach::everything);
 }
 
 } // namespace kernevo

@@ -14,8 +14,9 @@ struct CompileLimits {
   std::uint64_t memory_bytes = std::uint64_t{6} << 30U;
 };
 
-// The build cache's answer, or compile(), confined. A compiler that died or ran over its limit
-// gives a Build that is not ok and says so in its diagnostics.
+// The build cache's answer, or compile_afresh(), confined: it reads the toolkit, writes to a folder
+// of its own, and we keep the caches. A compiler that died or ran over its limit gives a Build that
+// is not ok and says so in its diagnostics; one that the system killed is the machine's trouble.
 Result<Build> compile_confined(const CompileRequest& request, const CompileLimits& limits = {});
 
 // The same where a source that does not compile is an input error with its place.

@@ -152,6 +152,18 @@ bool is_syntax_message(std::string_view message) {
          message.find(unmatched) != std::string_view::npos;
 }
 
+// Why a file cannot be opened would tell whether it is there.
+std::string_view without_reason(std::string_view message) {
+  static constexpr std::string_view mark = "cannot open source file \"";
+  for (const std::string_view reason : {": Permission denied", ": No such file or directory"})
+    if (message.ends_with(reason)) // so says a host compiler
+      return message.substr(0, message.size() - reason.size());
+  if (!message.starts_with(mark))
+    return message;
+  const std::size_t close = message.rfind('"');
+  return message.substr(0, close + 1);
+}
+
 } // namespace
 
 CompilerLog read_compiler_log(std::string_view log, const CompileRequest& request,
@@ -166,7 +178,7 @@ CompilerLog read_compiler_log(std::string_view log, const CompileRequest& reques
       continue;
     Diagnostic diagnostic;
     diagnostic.severity = head->severity;
-    diagnostic.message = std::string(head->message.substr(0, kMaxMessage));
+    diagnostic.message = std::string(without_reason(head->message).substr(0, kMaxMessage));
     const bool own = head->file == request.file;
     if (own) {
       diagnostic.place =

@@ -1,6 +1,7 @@
 #include "kernevo/toolchain/ptx_text.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/base/printable.h"
 
 #include <algorithm>
 #include <charconv>
@@ -62,14 +63,13 @@ std::string restore_file_name(std::string ptx, const std::string& file) {
   const std::filesystem::path here = std::filesystem::current_path(ignored);
   const std::string absolute = fmt::format("\"{}\"", (here / file).string());
   const std::string wanted = fmt::format("\"{}\"", file);
-  if (absolute == wanted)
-    return ptx;
   for (std::size_t at = ptx.find(".file"); at != std::string::npos;
        at = ptx.find(".file", at + 5)) {
-    const std::size_t end = std::min(ptx.find('\n', at), ptx.size());
-    const std::size_t name = ptx.find(absolute, at);
-    if (name < end)
-      ptx.replace(name, absolute.size(), wanted);
+    std::string line = ptx.substr(at, std::min(ptx.find('\n', at), ptx.size()) - at);
+    const std::size_t length = line.size();
+    if (const std::size_t name = line.find(absolute); name != std::string::npos)
+      line.replace(name, absolute.size(), wanted);
+    ptx.replace(at, length, printable(line, Lines::kept)); // a #line can call a file anything
   }
   return ptx;
 }

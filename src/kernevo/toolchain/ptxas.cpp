@@ -123,7 +123,7 @@ std::optional<Diagnostic> read_error(std::string_view line, const Build& build,
 }
 
 Result<SubprocessResult> run_ptxas(const Toolchain& toolchain, const CompileRequest& request,
-                                   const Build& build) {
+                                   const Build& build, std::string& cubin) {
   KERNEVO_TRY(folder, TemporaryFolder::make());
   const std::string text = without_source_lines(build.ptx);
   const AssemblyRequest assembly{text, request.architecture, request.flags, request.max_registers};
@@ -136,11 +136,8 @@ Result<SubprocessResult> run_ptxas(const Toolchain& toolchain, const CompileRequ
   run.time_limit_seconds = kTimeLimitSeconds;
   run.memory_limit_bytes = kMemoryLimit;
   KERNEVO_TRY(result, run_subprocess(run));
-  // Whoever asks for the machine instructions next need not assemble again.
   if (result.exit_status == 0)
-    if (const auto cubin = read_text_file(folder.path() / "kernel.cubin", kLargestCubin))
-      AssembledFiles().store(AssembledFiles::Kind::cubin, assembly_key(toolchain, assembly),
-                             *cubin);
+    cubin = read_text_file(folder.path() / "kernel.cubin", kLargestCubin).value_or("");
   return result;
 }
 
@@ -179,8 +176,9 @@ std::vector<KernelResources> read_ptxas_log(std::string_view log) {
   return kernels;
 }
 
-bool assemble(const Toolchain& toolchain, const CompileRequest& request, Build& build) {
-  const auto result = run_ptxas(toolchain, request, build);
+bool assemble(const Toolchain& toolchain, const CompileRequest& request, Build& build,
+              std::string& cubin) {
+  const auto result = run_ptxas(toolchain, request, build, cubin);
   if (!result) {
     warn(build, request, "resources are unknown: " + format_error(result.error()));
     return false;

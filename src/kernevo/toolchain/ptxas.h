@@ -18,6 +18,7 @@ std::string ptxas_version(const Toolchain& toolchain);
 // Assembles the build's PTX and records what ptxas says. Errors of the PTX (inline assembly, an
 // unresolved function) make the build not ok; trouble with ptxas itself is a warning, and the
 // resources stay unknown. Returns whether the outcome is worth keeping in the cache.
-bool assemble(const Toolchain& toolchain, const CompileRequest& request, Build& build);
+bool assemble(const Toolchain& toolchain, const CompileRequest& request, Build& build,
+              std::string& cubin);
 
 } // namespace kernevo

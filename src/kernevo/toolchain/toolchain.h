@@ -39,14 +39,34 @@ struct CompileRequest {
   bool resources = true;                     // run ptxas
 };
 
-// Compiles, through the build cache. A source that does not compile is a Build with ok = false and
-// its diagnostics; Result errors are the machine's. Runs the compiler in this process: callers who
-// do not trust the source call it in a worker. $KERNEVO_COMPILER=nvcc asks for nvcc.
+// What a compiler could read while it made a build.
+enum class CompilerReach {
+  everything, // it ran in this process
+  toolkit,    // it ran in a cage
+};
+
+// A build that was just made, and what of it is worth keeping.
+struct FreshBuild {
+  Build build;
+  bool lasting = false; // it depends on nothing but the key of the build cache
+  std::string cubin;    // what ptxas made of it; empty when it made nothing
+};
+
+// Compiles. A source that does not compile is a Build with ok = false and its diagnostics; Result
+// errors are the machine's. Runs the compiler in this process and keeps nothing: callers who do not
+// trust the source call it in a worker. $KERNEVO_COMPILER=nvcc asks for nvcc.
 // Build::lowered_names gives the PTX name of every name expression and of every kernel whose plain
 // name is unique.
-Result<Build> compile(const Toolchain& toolchain, const CompileRequest& request);
+Result<FreshBuild> compile_afresh(const Toolchain& toolchain, const CompileRequest& request);
 // What the build cache has for the request.
-std::optional<Build> find_build(const Toolchain& toolchain, const CompileRequest& request);
+std::optional<Build> find_build(const Toolchain& toolchain, const CompileRequest& request,
+                                CompilerReach reach);
+// Puts a build that lasts into the caches.
+Build keep_build(const Toolchain& toolchain, const CompileRequest& request, FreshBuild fresh,
+                 CompilerReach reach);
+// The three in turn, in this process.
+Result<Build> compile(const Toolchain& toolchain, const CompileRequest& request);
+bool wants_nvcc(const Toolchain& toolchain);
 // Loads the compiler and has it compile something, so that the next compilation is quick.
 void warm_up_compiler(const Toolchain& toolchain);
 

@@ -98,6 +98,23 @@ TEST_F(Blind, AFaultTellsItsKindAndLineAlone) {
                        kernel("", "ceil_div(N, 256) * min(1, N / 5000)"));
 }
 
+// A size that is a template argument meets the compiler, who would tell of it.
+TEST_F(Blind, AnInstanceOfASecretSizeTellsNothing) {
+  const auto instance = [](const std::string& first) {
+    return "// @launch add<N><<<ceil_div(N, 256), 256>>>(A, B, C)\n"
+           "template <int kSize> __global__ void add(const float* A, const float* B, float* C) {\n"
+           "  " +
+           first +
+           "\n  const int i = blockIdx.x * 256 + threadIdx.x;\n"
+           "  if (i < kSize) C[i] = A[i] + B[i];\n}\n";
+  };
+  for (const char* first :
+       {"", "static_assert(kSize > 5000);", "char small[kSize > 5000 ? 1 : -kSize]; small[0] = 1;",
+        "if constexpr (kSize % 4 == 3) { int unused; }",
+        "if constexpr (kSize < 5000) __shared__ int much[kSize * 8]; "})
+    expect_no_difference({"check", "--json", "--seed", "5"}, instance(first));
+}
+
 TEST_F(Blind, BenchAndProfileSayNoMoreOfAWrongKernel) {
   const std::string source = kernel("if (N < 5000 && i == N - 1) sum = N;");
   expect_no_difference({"bench"}, source);

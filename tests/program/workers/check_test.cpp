@@ -52,6 +52,38 @@ TEST_F(Check, AcceptsARightKernelOnEveryRung) {
   EXPECT_TRUE(result->build.resources.front().registers);
 }
 
+// Every size has an instance of its own, those of the check shapes, too.
+std::string template_kernel(const std::string& first) {
+  return "// @launch add<N><<<ceil_div(N, 256), 256>>>(A, B, C)\n"
+         "template <int kSize> __global__ void add(const float* A, const float* B, float* C) {\n"
+         "  " +
+         first +
+         "\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+         "  if (i < kSize) C[i] = A[i] + B[i];\n}\n";
+}
+
+TEST_F(Check, ATemplateArgumentMayDependOnTheShape) {
+  for (const char* shapes :
+       {"[[1000]]", "[[1000], [70000]]", "[[1000]]\ncheck_shapes: [[37], [999]]"}) {
+    const auto result = check(
+        "op_name: add\ndtype: float32\ntarget_gpu: A100\nshapes: " + std::string(shapes) + "\n",
+        template_kernel(""));
+    ASSERT_TRUE(result) << format_error(result.error());
+    EXPECT_TRUE(result->verdict.correct) << result->verdict.summary;
+    // What is told of the build is told to whoever may not know the other shapes.
+    for (const auto& [name, entry] : result->build.lowered_names)
+      EXPECT_TRUE(name == "add" || name == "add<1000>" || name == "add<70000>") << name;
+  }
+}
+
+TEST_F(Check, AnInstanceThatDoesNotCompileIsAFaultOfItsShape) {
+  const auto result = check(kAddTask, template_kernel("static_assert(kSize == 1000);"));
+  ASSERT_TRUE(result) << format_error(result.error());
+  EXPECT_EQ(result->verdict.fault, FaultKind::semantic_compile_error) << result->verdict.summary;
+  EXPECT_EQ(result->verdict.rung, Rung::hidden_shapes);
+  EXPECT_TRUE(result->build.ok);
+}
+
 TEST_F(Check, SameSeedSameVerdict) {
   CheckOptions options;
   options.seed = 77;

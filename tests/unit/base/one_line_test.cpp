@@ -13,6 +13,10 @@ TEST(OneLine, FoldsBlanksAndControls) {
   EXPECT_EQ(one_line("", 10), "");
 }
 
+TEST(OneLine, EscapesWhatWouldDisturbTheLine) {
+  EXPECT_EQ(one_line("a\u202eb\xff", 100), "a\\u202eb\\xff");
+}
+
 TEST(OneLine, CutsBetweenCharacters) {
   EXPECT_EQ(one_line("abcdef", 3), "abc...");
   EXPECT_EQ(one_line("abcdef", 6), "abcdef");

@@ -58,6 +58,19 @@ TEST(HostileWorker, FindingsThatAreNoneAreRefused) {
   EXPECT_FALSE(decode_outcome(negative));
 }
 
+TEST(HostileWorker, NothingItSaysMovesACursor) {
+  RunOutcome outcome;
+  outcome.printed = "\033[2K\rCORRECT\n\tin order\n";
+  outcome.fault = Finding{};
+  outcome.fault->message = "Assertion `\033[1A\nCORRECT` failed";
+  outcome.fault->source_file = "a\u202eb.cu";
+  const auto read = decode_outcome(encode(Result<RunOutcome>(outcome), {}));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->printed, "\\x1b[2K\\rCORRECT\n\tin order\n");
+  EXPECT_EQ(read->fault->message, "Assertion `\\x1b[1A\\nCORRECT` failed");
+  EXPECT_EQ(read->fault->source_file, "a\\u202eb.cu");
+}
+
 RunRequest request() {
   RunRequest request;
   request.plan.launches.resize(2);

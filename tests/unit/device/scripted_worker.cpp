@@ -1,13 +1,15 @@
 // Stands in for the program as an execution worker: the text of a module says how it behaves.
 //   "crashes"  ends when it is to run
+//   "killed"   is killed when it is to run, as by a system out of memory
 //   "lies"     says that more was compiled than executed
 //   "babbles"  answers what is no answer
 //   "refuses"  does not load
-// Anything else runs.
+// Anything else runs. As a compiler it is killed, whatever the source.
 #include "kernevo/base/worker_process.h"
 #include "kernevo/device/messages.h"
 
 #include <csignal>
+#include <cstdlib>
 
 namespace kernevo {
 namespace {
@@ -23,6 +25,8 @@ std::string answer_to_load(const std::string& module) {
 
 std::string answer_to_run(const std::string& module) {
   if (module == "crashes")
+    std::abort();
+  if (module == "killed")
     std::raise(SIGKILL);
   if (module == "babbles")
     return "{";
@@ -37,6 +41,8 @@ int serve() {
   WorkerChannel channel;
   std::string module;
   while (const auto message = channel.receive()) {
+    if (message->text.find("\"source\":") != std::string::npos)
+      std::raise(SIGKILL);
     const std::string kind = kind_of_message(message->text);
     std::string answer = encode(Result<RunOutcome>(RunOutcome{}));
     if (kind == "load") {

@@ -82,10 +82,32 @@ TEST_F(VirtualDeviceTest, AWorkerThatCrashedIsAFindingAndIsReplaced) {
   ASSERT_TRUE(outcome) << format_error(outcome.error());
   ASSERT_TRUE(outcome->fault);
   EXPECT_EQ(outcome->fault->kind, FindingKind::crash);
-  EXPECT_THAT(outcome->fault->message, HasSubstr("signal 9"));
+  EXPECT_THAT(outcome->fault->message, HasSubstr("signal 6"));
   EXPECT_EQ(started(), 1U);
   EXPECT_TRUE(run(*module)); // in another one
   EXPECT_EQ(started(), 2U);
+}
+
+// A system out of memory kills whom it likes: that says nothing about the kernel.
+TEST_F(VirtualDeviceTest, AWorkerThatWasKilledIsTheMachinesTrouble) {
+  const auto module = load("killed");
+  const auto outcome = run(*module);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::infrastructure);
+  EXPECT_THAT(outcome.error().message, HasSubstr("the system killed"));
+  EXPECT_FALSE(run(*module)); // in another one
+  EXPECT_EQ(started(), 2U);
+}
+
+TEST_F(VirtualDeviceTest, ACompilerThatWasKilledIsTheMachinesTrouble) {
+  if (!find_toolchain())
+    GTEST_SKIP() << "there is no CUDA toolkit";
+  CompileRequest request;
+  request.source = "// nobody ever compiled this\n";
+  request.file = "killed.cu";
+  const auto build = device_->build(request);
+  ASSERT_FALSE(build);
+  EXPECT_EQ(build.error().code, ErrorCode::infrastructure);
 }
 
 TEST_F(VirtualDeviceTest, AWorkerThatCrashedIsNotKept) {

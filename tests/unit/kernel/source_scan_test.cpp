@@ -81,5 +81,15 @@ TEST(SourceScan, unfinished_text_ends_quietly) {
     EXPECT_LE(find_triton_kernels(scan_python_source(source)).names.size(), 1U) << source;
 }
 
+TEST(SourceScan, a_name_that_ends_in_r_does_not_open_a_raw_string) {
+  const auto includes = [](const std::string& name) {
+    return scan_cuda_source(name + "\"(\n#include \"/etc/passwd\"\n)\"\n").includes.size();
+  };
+  for (const char* name : {"abR", "xR", "8R", "RR"})
+    EXPECT_EQ(includes(name), 1U) << name;
+  for (const char* name : {"R", "LR", "uR", "UR", "u8R"})
+    EXPECT_EQ(includes(name), 0U) << name;
+}
+
 } // namespace
 } // namespace kernevo

@@ -1,6 +1,7 @@
 #include "kernevo/toolchain/build_cache.h"
 
 #include "kernevo/base/files.h"
+#include "kernevo/toolchain/toolkit_files.h"
 #include "test_folder.h"
 
 #include <filesystem>
@@ -122,13 +123,32 @@ TEST(BuildKey, every_part_of_the_request_counts) {
   variants[8].name_expressions = {"k<1>"};
   std::set<std::string> keys;
   for (const CompileRequest& request : variants)
-    keys.insert(build_key(toolchain, request, false));
-  keys.insert(build_key(toolchain, base, true));
-  EXPECT_EQ(keys.size(), variants.size() + 1);
+    keys.insert(build_key(toolchain, request, false, CompilerReach::toolkit));
+  keys.insert(build_key(toolchain, base, true, CompilerReach::toolkit));
+  keys.insert(build_key(toolchain, base, false, CompilerReach::everything));
+  EXPECT_EQ(keys.size(), variants.size() + 2);
   CompileRequest joined = base;
   joined.source = "sf";
   joined.file = "";
-  EXPECT_FALSE(keys.contains(build_key(toolchain, joined, false)));
+  EXPECT_FALSE(keys.contains(build_key(toolchain, joined, false, CompilerReach::toolkit)));
+}
+
+// What can be included is the toolkit's, so a header of it that changes makes another toolkit.
+TEST(BuildKey, every_header_of_the_toolkit_counts) {
+  const TestFolder folder;
+  const std::string header = folder.write("include/deep/a.h", "#define A 1\n");
+  Toolchain toolchain;
+  toolchain.root = folder.path();
+  toolchain.include = folder.path() / "include";
+  const std::string before = read_toolkit_identity(toolchain, false);
+  EXPECT_EQ(read_toolkit_identity(toolchain, false), before);
+  const auto time = fs::last_write_time(header);
+  folder.write("include/deep/a.h", "#define A 2\n");
+  fs::last_write_time(header, time); // as long and as old as the one before
+  const std::string changed = read_toolkit_identity(toolchain, false);
+  EXPECT_NE(changed, before);
+  folder.write("include/deep/b.h", "");
+  EXPECT_NE(read_toolkit_identity(toolchain, false), changed);
 }
 
 } // namespace

@@ -66,5 +66,20 @@ TEST(CompilerLog, host_compiler_form_and_odd_names) {
   EXPECT_TRUE(read("): error: x\n(: error:\n:::: error:\n(1): oops\n").diagnostics.empty());
 }
 
+// "Permission denied" would say that there is such a file.
+TEST(CompilerLog, a_file_that_cannot_be_opened_is_like_one_that_is_not_there) {
+  const auto message = [](const std::string& reason) {
+    return read("my file.cu(1): catastrophic error: cannot open source file \"/a\"" + reason)
+        .diagnostics.at(0)
+        .message;
+  };
+  EXPECT_EQ(message(": Permission denied"), message(""));
+  EXPECT_THAT(message(""), HasSubstr("/a"));
+  const auto of_host = [](const std::string& reason) {
+    return read("my file.cu:1:10: fatal error: /a: " + reason).diagnostics.at(0).message;
+  };
+  EXPECT_EQ(of_host("Permission denied"), of_host("No such file or directory"));
+}
+
 } // namespace
 } // namespace kernevo
