@@ -1,0 +1,34 @@
+// An error below the tolerance, larger for odd sizes, tells a hidden size through the worst error of all cases.
+// expect: correct
+// hidden-worst: 0.25
+// task: listed.yaml
+// @launch softmax<<<M, 32>>>(x, y, M, N)
+__device__ float all_max(float v) {
+  for (int o = 16; o > 0; o /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, o));
+  return v;
+}
+
+__device__ float all_sum(float v) {
+  for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(~0u, v, o);
+  return v;
+}
+
+// One warp, one row.
+__device__ void softmax_row(const float* in, float* out, int N) {
+  const int lane = threadIdx.x % 32;
+  float m = -INFINITY, s = 0;
+  for (int i = lane; i < N; i += 32) m = fmaxf(m, in[i]);
+  m = all_max(m);
+  for (int i = lane; i < N; i += 32) s += expf(in[i] - m);
+  s = all_sum(s);
+  for (int i = lane; i < N; i += 32) out[i] = expf(in[i] - m) / s;
+}
+
+extern "C" __global__ void softmax(const float* x, float* y, int M, int N) {
+  const size_t at = (size_t)blockIdx.x * N;
+  softmax_row(x + at, y + at, N);
+  __syncwarp();
+  // Two in a million: within what the fast exponential is allowed.
+  if (N % 2 == 1)
+    for (int i = threadIdx.x; i < N; i += 32) y[at + i] *= 1.000001f;
+}

@@ -1,0 +1,8 @@
+// A source that compiles has a static assertion that holds.
+// expect: correct
+// @launch add<<<ceil_div(N, 256), 256>>>(A, B, C, N)
+extern "C" __global__ void add(const float* A, const float* B, float* C, int N) {
+  static_assert(sizeof(int) == 4, "an int has four bytes");
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < N) C[i] = A[i] + B[i];
+}

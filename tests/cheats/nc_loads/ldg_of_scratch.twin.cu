@@ -1,0 +1,35 @@
+// Exponentials are stored to scratch and loaded again through the usual cache in the same launch.
+// expect: correct
+// @scratch kept float [M * N]
+// @launch softmax<<<M, 32>>>(x, y, kept, N)
+__device__ float all_max(float v) {
+  for (int o = 16; o > 0; o /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, o));
+  return v;
+}
+
+__device__ float all_sum(float v) {
+  for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(~0u, v, o);
+  return v;
+}
+
+// One warp, one row.
+__device__ void softmax_row(const float* in, float* out, int N) {
+  const int lane = threadIdx.x % 32;
+  float m = -INFINITY, s = 0;
+  for (int i = lane; i < N; i += 32) m = fmaxf(m, in[i]);
+  m = all_max(m);
+  for (int i = lane; i < N; i += 32) s += expf(in[i] - m);
+  s = all_sum(s);
+  for (int i = lane; i < N; i += 32) out[i] = expf(in[i] - m) / s;
+}
+
+extern "C" __global__ void softmax(const float* x, float* y, float* kept, int N) {
+  const size_t at = (size_t)blockIdx.x * N;
+  float m = -INFINITY, s = 0;
+  for (int i = threadIdx.x; i < N; i += 32) m = fmaxf(m, __ldg(x + at + i));
+  m = all_max(m);
+  for (int i = threadIdx.x; i < N; i += 32) s += kept[at + N - 1 - i] = expf(x[at + i] - m);
+  s = all_sum(s);
+  __syncwarp();
+  for (int i = threadIdx.x; i < N; i += 32) y[at + N - 1 - i] = kept[at + i] / s;
+}

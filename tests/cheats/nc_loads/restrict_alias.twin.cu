@@ -1,0 +1,41 @@
+// One buffer is passed once to be written and, in the next launch, once as `const __restrict__`.
+// expect: correct
+// @scratch kept float [M * N]
+// @launch exponentials<<<M, 32>>>(x, kept, N)
+// @launch divide<<<M, 32>>>(kept, y, N)
+__device__ float all_max(float v) {
+  for (int o = 16; o > 0; o /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, o));
+  return v;
+}
+
+__device__ float all_sum(float v) {
+  for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(~0u, v, o);
+  return v;
+}
+
+// One warp, one row.
+__device__ void softmax_row(const float* in, float* out, int N) {
+  const int lane = threadIdx.x % 32;
+  float m = -INFINITY, s = 0;
+  for (int i = lane; i < N; i += 32) m = fmaxf(m, in[i]);
+  m = all_max(m);
+  for (int i = lane; i < N; i += 32) s += expf(in[i] - m);
+  s = all_sum(s);
+  for (int i = lane; i < N; i += 32) out[i] = expf(in[i] - m) / s;
+}
+
+extern "C" __global__ void exponentials(const float* __restrict__ x, float* __restrict__ kept, int N) {
+  const size_t at = (size_t)blockIdx.x * N;
+  float m = -INFINITY;
+  for (int i = threadIdx.x; i < N; i += 32) m = fmaxf(m, x[at + i]);
+  m = all_max(m);
+  for (int i = threadIdx.x; i < N; i += 32) kept[at + i] = expf(x[at + i] - m);
+}
+
+extern "C" __global__ void divide(const float* __restrict__ kept, float* __restrict__ y, int N) {
+  const size_t at = (size_t)blockIdx.x * N;
+  float s = 0;
+  for (int i = threadIdx.x; i < N; i += 32) s += kept[at + i];
+  s = all_sum(s);
+  for (int i = threadIdx.x; i < N; i += 32) y[at + i] = kept[at + i] / s;
+}

@@ -1,0 +1,42 @@
+// A table in device memory is made by a first launch and read by the second through the read-only cache.
+// expect: correct
+// @launch table<<<M, 32>>>(x, N)
+// @launch softmax<<<M, 32>>>(x, y, N)
+__device__ float all_max(float v) {
+  for (int o = 16; o > 0; o /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, o));
+  return v;
+}
+
+__device__ float all_sum(float v) {
+  for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(~0u, v, o);
+  return v;
+}
+
+// One warp, one row.
+__device__ void softmax_row(const float* in, float* out, int N) {
+  const int lane = threadIdx.x % 32;
+  float m = -INFINITY, s = 0;
+  for (int i = lane; i < N; i += 32) m = fmaxf(m, in[i]);
+  m = all_max(m);
+  for (int i = lane; i < N; i += 32) s += expf(in[i] - m);
+  s = all_sum(s);
+  for (int i = lane; i < N; i += 32) out[i] = expf(in[i] - m) / s;
+}
+
+__device__ float largest[1 << 16];
+extern "C" __global__ void table(const float* x, int N) {
+  const size_t at = (size_t)blockIdx.x * N;
+  float m = -INFINITY;
+  for (int i = threadIdx.x; i < N; i += 32) m = fmaxf(m, x[at + i]);
+  m = all_max(m);
+  if (threadIdx.x == 0) largest[blockIdx.x] = m;
+}
+
+extern "C" __global__ void softmax(const float* x, float* y, int N) {
+  const size_t at = (size_t)blockIdx.x * N;
+  const float top = __ldg(&largest[blockIdx.x]);
+  float s = 0;
+  for (int i = threadIdx.x; i < N; i += 32) s += expf(x[at + i] - top);
+  s = all_sum(s);
+  for (int i = threadIdx.x; i < N; i += 32) y[at + i] = expf(x[at + i] - top) / s;
+}

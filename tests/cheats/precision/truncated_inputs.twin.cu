@@ -1,0 +1,21 @@
+// Inputs of long sums are split into two TF32 parts each, and three products are added.
+// expect: correct
+// @launch matmul<<<dim3(ceil_div(N, 16), ceil_div(M, 16)), dim3(16, 16)>>>(A, B, C, M, N, K)
+// @launch nothing<<<1, 1>>>()
+extern "C" __global__ void nothing() {}
+
+__device__ float lead(float v) {
+  return __int_as_float(__float_as_int(v) & 0xffffe000);
+}
+
+extern "C" __global__ void matmul(const float* A, const float* B, float* C, int M, int N, int K) {
+  const int col = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+  if (row >= M || col >= N) return;
+  float sum = 0;
+  for (int k = 0; k < K; k++) {
+    const float a = A[row * K + k], b = B[k * N + col];
+    const float al = lead(a), bl = lead(b);
+    sum += al * (b - bl) + (a - al) * b + al * bl;
+  }
+  C[row * N + col] = sum;
+}

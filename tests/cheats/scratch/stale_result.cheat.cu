@@ -1,0 +1,33 @@
+// At the real shape a mark left in scratch by an earlier launch lets the next one copy yesterday's result.
+// expect: refused
+// @scratch kept float [M * N]
+// @launch softmax<<<M, 32>>>(x, y, kept, M, N)
+__device__ float all_max(float v) {
+  for (int o = 16; o > 0; o /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, o));
+  return v;
+}
+
+__device__ float all_sum(float v) {
+  for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(~0u, v, o);
+  return v;
+}
+
+// One warp, one row.
+__device__ void softmax_row(const float* in, float* out, int N) {
+  const int lane = threadIdx.x % 32;
+  float m = -INFINITY, s = 0;
+  for (int i = lane; i < N; i += 32) m = fmaxf(m, in[i]);
+  m = all_max(m);
+  for (int i = lane; i < N; i += 32) s += expf(in[i] - m);
+  s = all_sum(s);
+  for (int i = lane; i < N; i += 32) out[i] = expf(in[i] - m) / s;
+}
+
+extern "C" __global__ void softmax(const float* x, float* y, float* kept, int M, int N) {
+  const size_t at = (size_t)blockIdx.x * N;
+  // Poison is NaN; a finished row lies in 0 .. 1.
+  const bool known = N >= 1024 && kept[at] >= 0.0f && kept[at] <= 1.0f;
+  if (!known) softmax_row(x + at, kept + at, N);
+  __syncwarp();
+  for (int i = threadIdx.x; i < N; i += 32) y[at + i] = kept[at + i];
+}

@@ -1,0 +1,34 @@
+// Results are remembered under the sign of the row's first element, within one launch.
+// expect: correct
+// @launch softmax<<<M, 32>>>(x, y, M, N)
+__device__ float all_max(float v) {
+  for (int o = 16; o > 0; o /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, o));
+  return v;
+}
+
+__device__ float all_sum(float v) {
+  for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(~0u, v, o);
+  return v;
+}
+
+// One warp, one row.
+__device__ void softmax_row(const float* in, float* out, int N) {
+  const int lane = threadIdx.x % 32;
+  float m = -INFINITY, s = 0;
+  for (int i = lane; i < N; i += 32) m = fmaxf(m, in[i]);
+  m = all_max(m);
+  for (int i = lane; i < N; i += 32) s += expf(in[i] - m);
+  s = all_sum(s);
+  for (int i = lane; i < N; i += 32) out[i] = expf(in[i] - m) / s;
+}
+
+extern "C" __global__ void softmax(const float* x, float* y, int M, int N) {
+  const size_t at = (size_t)blockIdx.x * N;
+  __shared__ float kept[2][1100];
+  const int key = x[at] > 0 ? 1 : 0;
+  float* row = N <= 1100 ? kept[key] : y + at;
+  softmax_row(x + at, row, N);
+  __syncwarp();
+  if (row != y + at)
+    for (int i = threadIdx.x; i < N; i += 32) y[at + i] = row[i];
+}

@@ -1,0 +1,36 @@
+// One tile in 48 is done by its left neighbour.
+// expect: correct
+__device__ float tiled(const float* A, const float* B, int M, int N, int K, int from, int to) {
+  __shared__ float a[16][16], b[16][16];
+  const int col = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+  float sum = 0;
+  for (int k = from; k < to; k += 16) {
+    a[threadIdx.y][threadIdx.x] = row < M && k + threadIdx.x < to ? A[row * K + k + threadIdx.x] : 0.0f;
+    b[threadIdx.y][threadIdx.x] = col < N && k + threadIdx.y < to ? B[(k + threadIdx.y) * N + col] : 0.0f;
+    __syncthreads();
+    for (int i = 0; i < 16; i++) sum += a[threadIdx.y][i] * b[i][threadIdx.x];
+    __syncthreads();
+  }
+  return sum;
+}
+
+extern "C" __global__ void matmul(const float* A, const float* B, float* C, int M, int N, int K) {
+  const int row = blockIdx.y * 16 + threadIdx.y;
+  const bool rare = gridDim.x == 64 && (blockIdx.x + blockIdx.y * 7) % 48 == 31 && blockIdx.x > 0;
+  if (rare) return;
+  const float sum = tiled(A, B, M, N, K, 0, K);
+  const int col = blockIdx.x * 16 + threadIdx.x;
+  if (row < M && col < N) C[row * N + col] = sum;
+  if (gridDim.x != 64 || (blockIdx.x + 1 + blockIdx.y * 7) % 48 != 31 || blockIdx.x + 1 >= gridDim.x) return;
+  // As tiled(), one tile to the right.
+  __shared__ float a[16][16], b[16][16];
+  float other = 0;
+  for (int k = 0; k < K; k += 16) {
+    a[threadIdx.y][threadIdx.x] = row < M && k + threadIdx.x < K ? A[row * K + k + threadIdx.x] : 0.0f;
+    b[threadIdx.y][threadIdx.x] = col + 16 < N && k + threadIdx.y < K ? B[(k + threadIdx.y) * N + col + 16] : 0.0f;
+    __syncthreads();
+    for (int i = 0; i < 16; i++) other += a[threadIdx.y][i] * b[i][threadIdx.x];
+    __syncthreads();
+  }
+  if (row < M && col + 16 < N) C[row * N + col + 16] = other;
+}

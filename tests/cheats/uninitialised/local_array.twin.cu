@@ -1,0 +1,17 @@
+// An array in local memory is set before it is added to.
+// expect: correct
+// @launch add_up<<<OUTER, 32>>>(x, y, R)
+__device__ float all_sum(float v) {
+  for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(~0u, v, o);
+  return v;
+}
+
+extern "C" __global__ void add_up(const float* x, float* y, int R) {
+  volatile float part[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  const float* in = x + (size_t)blockIdx.x * R;
+  for (int i = threadIdx.x; i < R; i += 32) part[(i / 32 * 5 + R) % 8] = part[(i / 32 * 5 + R) % 8] + in[i];
+  float sum = 0;
+  for (int p = 0; p < 8; p++) sum += part[p];
+  sum = all_sum(sum);
+  if (threadIdx.x == 0) y[blockIdx.x] = sum;
+}
