@@ -16,15 +16,14 @@ Json recipe_to_json(const InputRecipe& r) {
           {"high", r.high},
           {"tiny", r.tiny},
           {"denormal_step", r.denormal_step},
-          {"minus_infinity", r.minus_infinity},
-          {"tie", r.tie},
-          {"poison", r.poison},
+          {"special",
+           {r.special.minus_infinity, r.special.tie, r.special.tie_value, r.special.denormal,
+            r.special.poison}},
           {"seed", r.seed}};
 }
 
 InputRecipe recipe_from_json(const Json& json) {
-  only_keys(json, {"dtype", "kind", "low", "high", "tiny", "denormal_step", "minus_infinity", "tie",
-                   "poison", "seed"});
+  only_keys(json, {"dtype", "kind", "low", "high", "tiny", "denormal_step", "special", "seed"});
   InputRecipe recipe;
   if (const auto dtype = parse_dtype(json.at("dtype").get<std::string>()))
     recipe.dtype = *dtype;
@@ -33,9 +32,8 @@ InputRecipe recipe_from_json(const Json& json) {
   json.at("high").get_to(recipe.high);
   json.at("tiny").get_to(recipe.tiny);
   json.at("denormal_step").get_to(recipe.denormal_step);
-  json.at("minus_infinity").get_to(recipe.minus_infinity);
-  json.at("tie").get_to(recipe.tie);
-  json.at("poison").get_to(recipe.poison);
+  const Json& special = json.at("special");
+  recipe.special = {special.at(0), special.at(1), special.at(2), special.at(3), special.at(4)};
   json.at("seed").get_to(recipe.seed);
   return recipe;
 }

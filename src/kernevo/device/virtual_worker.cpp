@@ -136,6 +136,7 @@ public:
                                  : Kept{vgpu::Machine(gpu_, options_of(request)), {}, {}};
     kept_.reset();
     vgpu::Machine& machine = run.machine;
+    machine.order(block_order(instruments), instruments.order.seed);
     if (instruments.scramble)
       machine.forget_changes(*program_, instruments.order.seed);
     std::vector<vgpu::DevicePointer> pointers;
@@ -169,6 +170,10 @@ public:
   }
 
 private:
+  static vgpu::BlockOrder block_order(const Instruments& instruments) {
+    return instruments.order.shuffled ? vgpu::BlockOrder::shuffled : vgpu::BlockOrder::in_order;
+  }
+
   // A machine between two runs of a plan, with the scratch buffers that both use.
   struct Kept {
     vgpu::Machine machine;
@@ -211,9 +216,6 @@ private:
     options.sanitize = instruments.sanitize;
     options.memory_limit = memory_bytes_;
     options.processor_seconds = request.seconds;
-    options.order =
-        instruments.order.shuffled ? vgpu::BlockOrder::shuffled : vgpu::BlockOrder::in_order;
-    options.order_seed = instruments.order.seed;
     if (!compiles_)
       options.tier = vgpu::Tier::interpreter;
     if (request.instruction_budget > 0)

@@ -143,6 +143,9 @@ private:
     real.options.keep_state = subject_.instrumented();
     std::string changed; // a module variable
     for (const InputSet set : sets) {
+      // The last one in another order of blocks, which must not matter.
+      if (set == sets.back() && real.options.go_on && !options_.order)
+        real.options.order.shuffled = true;
       KERNEVO_TRY(report, run_next(real, set));
       if (!take_real(real, report))
         return {};
@@ -172,7 +175,7 @@ private:
                 run_limited_case(*real.subject, make_inputs(real.problem, set, seeds_.next()),
                                  expectation_, real.options, 0));
     if (real.options.go_on && report.fault)
-      KERNEVO_CHECK(blame_state(real, set, report));
+      KERNEVO_CHECK(blame(real, set, report));
     return report;
   }
 
@@ -195,17 +198,34 @@ private:
     return false;
   }
 
-  // Is a later launch right when nothing ran before it? Then its fault is what it remembers.
-  Result<void> blame_state(const RealCase& real, InputSet set, CaseReport& report) {
+  // Is a later launch right when nothing ran before it, or when its blocks run in their natural
+  // order? Then that is its fault.
+  Result<void> blame(const RealCase& real, InputSet set, CaseReport& report) {
     CaseOptions options = real.options;
     options.keep_state = options.go_on = options.scramble = false;
-    KERNEVO_TRY(alone,
-                run_limited_case(*real.subject, make_inputs(real.problem, set, seeds_.next()),
-                                 expectation_, options, 0));
-    if (!alone.fault)
+    const CaseInputs inputs = make_inputs(real.problem, set, seeds_.next());
+    const auto is_right = [&]() -> Result<bool> {
+      KERNEVO_TRY(alone, run_limited_case(*real.subject, inputs, expectation_, options, 0));
+      return !alone.fault;
+    };
+    KERNEVO_TRY(right_alone, is_right());
+    if (right_alone) {
       report.summary =
           "wrong when the kernel has run before, right when it has not: " + report.summary +
           "; what a launch leaves in module variables or scratch must not matter";
+      return {};
+    }
+    if (!options.order.shuffled)
+      return {};
+    options.order.shuffled = false;
+    KERNEVO_TRY(right_in_order, is_right());
+    if (right_in_order) {
+      report.fault = FaultKind::race_or_sync_error;
+      report.summary =
+          fmt::format("the result depends on the order of blocks, warps or atomics: {} "
+                      "in shuffled order, right in natural order",
+                      report.summary);
+    }
     return {};
   }
 

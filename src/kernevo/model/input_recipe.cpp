@@ -70,21 +70,30 @@ std::int64_t integer_in(std::uint64_t bits, double low, double high) {
   return first + static_cast<std::int64_t>(offset);
 }
 
+double denormal(const InputRecipe& recipe, std::uint64_t bits, double fraction) {
+  const double steps = std::floor(recipe.tiny / recipe.denormal_step * fraction);
+  return ((bits & 2) != 0 ? -steps : steps) * recipe.denormal_step;
+}
+
 // Instead of an ordinary value, where chance says so.
 std::optional<double> special(const InputRecipe& recipe, std::uint64_t bits) {
-  if (recipe.minus_infinity + recipe.tie + recipe.poison <= 0)
+  const SpecialValues& values = recipe.special;
+  if (values.sum() <= 0)
     return std::nullopt;
-  constexpr double tied = 2.5; // as large as the largest of a short row
-  double chance = static_cast<double>(CounterRandom(recipe.seed).bits(~bits) >> 11) * 0x1p-53;
-  if (chance < recipe.minus_infinity)
+  double chance = CounterRandom(recipe.seed).uniform(~bits);
+  const auto falls_to = [&](double share) {
+    chance -= share;
+    return chance < 0;
+  };
+  if (falls_to(values.minus_infinity))
     return -std::numeric_limits<double>::infinity();
-  chance -= recipe.minus_infinity;
-  if (chance < recipe.tie)
-    return tied;
-  chance -= recipe.tie;
-  if (chance < recipe.poison / 2)
+  if (falls_to(values.tie))
+    return values.tie_value;
+  if (falls_to(values.denormal))
+    return denormal(recipe, bits, static_cast<double>(bits >> 11) * 0x1p-53);
+  if (falls_to(values.poison / 2))
     return std::numeric_limits<double>::infinity();
-  if (chance < recipe.poison)
+  if (falls_to(values.poison / 2))
     return std::numeric_limits<double>::quiet_NaN();
   return std::nullopt;
 }
@@ -109,8 +118,7 @@ double draw(const InputRecipe& recipe, std::uint64_t bits) {
     // Half denormals, half ordinary numbers, so that flushing shows against something.
     if ((bits & 1) != 0)
       return normal(bits);
-    const double steps = std::floor(recipe.tiny / recipe.denormal_step * fraction());
-    return ((bits & 2) != 0 ? -steps : steps) * recipe.denormal_step;
+    return denormal(recipe, bits, fraction());
   }
   }
   return 0.0;

@@ -10,6 +10,18 @@
 
 namespace kernevo {
 
+// How often an element is one of these instead of what its distribution says.
+struct SpecialValues {
+  double minus_infinity = 0;
+  double tie = 0; // the same value each time
+  double tie_value = 0;
+  double denormal = 0;
+  double poison = 0; // a plus infinity or a NaN, which may take a whole row with it
+
+  double sum() const { return minus_infinity + tie + denormal + poison; }
+  bool operator==(const SpecialValues&) const = default;
+};
+
 struct InputRecipe {
   DType dtype = DType::float32;
   Distribution::Kind kind = Distribution::Kind::normal;
@@ -17,10 +29,7 @@ struct InputRecipe {
   double high = 1;
   double tiny = 0;          // denormal: the smallest normal magnitude of the type
   double denormal_step = 0; // and the spacing below it
-  // How often an element is one of these instead.
-  double minus_infinity = 0;
-  double tie = 0;    // the same value each time
-  double poison = 0; // a plus infinity or a NaN, which may take a whole row with it
+  SpecialValues special = {};
   std::uint64_t seed = 0;
 
   bool operator==(const InputRecipe&) const = default;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <optional>
 
 namespace kernevo {
 namespace {
@@ -20,7 +19,7 @@ double activation_limit(const std::string& function) {
     return 8.0; // its cube goes into tanh, which is flat long before
   if (function == "sigmoid" || function == "tanh" || function == "silu" || function == "softplus" ||
       function == "mish" || function == "gelu" || function == "elu")
-    return 30.0;
+    return 60.0; // exp(2x) overflows on the way
   return 0x1p14;
 }
 
@@ -125,33 +124,37 @@ InputRecipe nominal_recipe(const Problem& problem, const BufferSpec& buffer) {
 
 // What infinities, NaN and ties an operation gives a meaning to that every honest kernel shares.
 struct Specials {
-  std::string buffer;
-  double minus_infinity = 0;
-  double tie = 0;
-  double poison = 0;
+  double mean = 0; // of the other values: far from zero where a kernel may start from it
+  SpecialValues values;
 };
 
-std::optional<Specials> specials_of(const Problem& problem) {
-  const Operation* op = find_table_row(problem.operation);
-  if (op == nullptr || !is_floating(problem.dtype))
-    return std::nullopt;
+Specials specials_of(const Operation& op, const Problem& problem) {
+  constexpr double often = 0.125;
+  constexpr double beyond = 6; // deviations: the largest of its row
+  constexpr double far = 120;  // its exponential is next to nothing
+  const double length = std::max(1.0, sum_length(op, problem));
   // Poison takes its row with it; two rows in three are to be left.
-  const double length = std::max(1.0, sum_length(*op, problem));
   const double in_some_rows = 0.4 / length;
   // What a row of nothing but minus infinities gives, kernels may see differently.
-  const double masked = length < 16 ? 0 : 0.125;
-  switch (op->family) {
+  const double masked = length < 16 ? 0 : often;
+  switch (op.family) {
   case Family::softmax:
-  case Family::log_softmax: return Specials{"x", masked, 0.125, in_some_rows};
+  case Family::log_softmax: return {-far, {masked, often, beyond - far, 0, in_some_rows}};
+  case Family::argmax: return {-far, {masked, often, beyond - far, 0, 0}};
   case Family::reduction:
     // Which of a NaN and a number is the larger is nobody's promise.
-    if (op->function == "max" || op->function == "min")
-      return Specials{"x", masked, 0.125, 0};
-    return Specials{"x", in_some_rows, 0.125, in_some_rows};
+    if (op.function == "max")
+      return {-far, {masked, often, beyond - far, 0, 0}};
+    if (op.function == "min")
+      return {far, {0, often, far - beyond, 0, 0}};
+    return {0, {in_some_rows, often, beyond, often, in_some_rows}};
   case Family::layer_norm:
-  case Family::rms_norm: return Specials{"x", 0, 0.125, in_some_rows};
-  case Family::argmax: return Specials{"x", masked, 0.25, 0};
-  default: return std::nullopt;
+  case Family::rms_norm: return {0, {0, often, beyond, often, in_some_rows}};
+  case Family::pool:
+    if (op.function == "max")
+      return {-far, {0, often, beyond - far, 0, 0}};
+    [[fallthrough]];
+  default: return {0, {0, often, 2, often, 0}};
   }
 }
 
@@ -185,12 +188,17 @@ InputRecipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputS
     use_denormals(recipe, buffer.dtype);
     break;
   case InputSet::special_values: {
-    const std::optional<Specials> specials = specials_of(problem);
-    if (!specials || buffer.name != specials->buffer)
+    const Operation* op = find_table_row(problem.operation);
+    if (op == nullptr || !is_floating(buffer.dtype))
       return nominal;
-    recipe.minus_infinity = specials->minus_infinity;
-    recipe.tie = specials->tie;
-    recipe.poison = specials->poison;
+    const Specials specials = specials_of(*op, problem);
+    use_denormals(recipe, buffer.dtype);
+    recipe.kind = Distribution::Kind::normal;
+    recipe.low = specials.mean;
+    recipe.special = specials.values;
+    // Weights of a row (gamma, bias) are shared by all rows.
+    if (buffer.elements() < problem.buffers.front().elements())
+      recipe.special.minus_infinity = recipe.special.poison = 0;
     break;
   }
   }
@@ -230,10 +238,10 @@ std::vector<InputSet> input_sets(const Problem& problem) {
   if (find_table_row(problem.operation) == nullptr)
     return sets;
   sets.push_back(InputSet::zeros);
-  if (any_float)
+  if (any_float) {
     sets.push_back(InputSet::denormal_heavy);
-  if (specials_of(problem))
     sets.push_back(InputSet::special_values);
+  }
   return sets;
 }
 

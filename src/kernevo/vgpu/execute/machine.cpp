@@ -374,6 +374,11 @@ void Machine::forget(DevicePointer pointer) {
     std::memset(found->written, 0, found->bytes);
 }
 
+void Machine::order(BlockOrder order, std::uint64_t seed) {
+  state_->options.order = order;
+  state_->options.order_seed = seed;
+}
+
 void Machine::profile(std::optional<std::uint64_t> l1_bytes) {
   state_->options.profile_l1_bytes = l1_bytes;
 }

@@ -147,6 +147,8 @@ public:
   // Ends when the grid has ended, and every grid that its kernels launched.
   LaunchResult launch(const Program& program, const LaunchConfig& config);
 
+  // MachineOptions::order and order_seed of the launches to come.
+  void order(BlockOrder order, std::uint64_t seed);
   // MachineOptions::profile_l1_bytes of the launches to come.
   void profile(std::optional<std::uint64_t> l1_bytes);
 
