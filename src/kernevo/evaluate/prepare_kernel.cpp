@@ -1,5 +1,7 @@
 #include "kernevo/evaluate/prepare_kernel.h"
 
+#include "kernevo/kernel/device_code.h"
+#include "kernevo/kernel/judged_source.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/toolchain/toolchain.h"
 
@@ -10,13 +12,14 @@
 namespace kernevo {
 namespace {
 
-CompileRequest request_for(const std::string& architecture, const KernelFile& kernel,
-                           const ParameterValues& parameters, const LaunchPlan& plan) {
+CompileRequest request_for(const std::string& architecture, std::string source,
+                           const KernelFile& kernel, const ParameterValues& parameters,
+                           const LaunchPlan& plan) {
   CompileRequest request;
-  request.source = kernel.source;
+  request.source = std::move(source);
   request.file = kernel.path;
   request.first_line = kernel.first_line;
-  request.architecture = kernel.architecture.value_or(architecture);
+  request.architecture = architecture;
   for (const auto& [name, value] : parameters)
     request.macros.emplace_back(name, fmt::format("{}", value));
   request.flags = kernel.flags;
@@ -71,11 +74,21 @@ Result<PreparedKernel> prepare_kernel(Device& device, const Task& task, const Ke
     prepared.fault = contract_fault(plan.error(), kernel);
     return prepared;
   }
-  KERNEVO_TRY(architecture, device.architecture());
-  KERNEVO_TRY(build, device.build(request_for(architecture, kernel, prepared.parameters, *plan)));
+  KERNEVO_TRY(usual, device.architecture());
+  const std::string architecture = kernel.architecture.value_or(usual);
+  auto source = judged_source(kernel, prepared.parameters, architecture);
+  if (!source) {
+    prepared.fault = contract_fault(source.error(), kernel);
+    return prepared;
+  }
+  KERNEVO_TRY(build,
+              device.build(request_for(architecture, *source, kernel, prepared.parameters, *plan)));
   prepared.build = std::move(build);
   if (!prepared.build.ok)
     prepared.fault = compile_fault(prepared.build);
+  // What NVRTC takes but nobody could use elsewhere is not worth judging.
+  else if (const auto code = device_code(*source, kernel.path, kernel.first_line); !code)
+    prepared.fault = contract_fault(code.error(), kernel);
   return prepared;
 }
 

@@ -19,7 +19,9 @@ namespace kernevo {
 
 namespace {
 
-bool wants_nvcc(const Toolchain& toolchain) {
+bool wants_nvcc(const Toolchain& toolchain, bool asked_for = false) {
+  if (asked_for)
+    return true;
   const char* asked = std::getenv("KERNEVO_COMPILER");
   return toolchain.nvrtc.empty() || (asked != nullptr && std::string_view(asked) == "nvcc");
 }
@@ -122,7 +124,8 @@ Result<bool> build_now(const Toolchain& toolchain, const CompileRequest& request
 } // namespace
 
 std::optional<Build> find_build(const Toolchain& toolchain, const CompileRequest& request) {
-  return BuildCache::from_environment().find(build_key(toolchain, request, wants_nvcc(toolchain)));
+  return BuildCache::from_environment().find(
+      build_key(toolchain, request, wants_nvcc(toolchain, request.with_nvcc)));
 }
 
 void warm_up_compiler(const Toolchain& toolchain) {
@@ -138,7 +141,7 @@ void warm_up_compiler(const Toolchain& toolchain) {
 }
 
 Result<Build> compile(const Toolchain& toolchain, const CompileRequest& request) {
-  const bool nvcc = wants_nvcc(toolchain);
+  const bool nvcc = wants_nvcc(toolchain, request.with_nvcc);
   if (nvcc && toolchain.nvcc.empty())
     return fail(ErrorCode::infrastructure, "the CUDA toolkit has no nvcc",
                 Place{toolchain.root.string()}, "unset KERNEVO_COMPILER to compile with NVRTC");

@@ -38,6 +38,7 @@ std::string encode(const CompileRequest& request, const CompileLimits& limits) {
             {"flags", request.flags},
             {"name_expressions", request.name_expressions},
             {"resources", request.resources},
+            {"with_nvcc", request.with_nvcc},
             {"memory_bytes", limits.memory_bytes},
             {"cpu_seconds", static_cast<std::uint64_t>(limits.seconds) + 1}};
   put_optional(json, "max_registers", request.max_registers);
@@ -61,6 +62,7 @@ Result<Work> decode(const std::string& text) {
     json.at("flags").get_to(request.flags);
     json.at("name_expressions").get_to(request.name_expressions);
     json.at("resources").get_to(request.resources);
+    json.at("with_nvcc").get_to(request.with_nvcc);
     request.max_registers = get_optional<int>(json, "max_registers");
     work.limits = {json.at("memory_bytes"), json.at("cpu_seconds"), kLargestFile};
     return work;

@@ -37,6 +37,7 @@ struct CompileRequest {
   std::optional<int> max_registers;
   std::vector<std::string> name_expressions; // template instantiations to emit: "reduce<256>"
   bool resources = true;                     // run ptxas
+  bool with_nvcc = false;                    // and not with what $KERNEVO_COMPILER says
 };
 
 // Compiles, through the build cache. A source that does not compile is a Build with ok = false and
