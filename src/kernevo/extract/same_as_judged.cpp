@@ -49,8 +49,10 @@ Result<std::string> same_as_judged(const Extraction& x, const Toolchain& toolcha
   CompileRequest extracted = judged;
   for (const auto& [name, value] : x.evaluation.parameters)
     judged.macros.emplace_back(name, fmt::format("{}", value));
-  extracted.source =
-      missing_includes(code.source) + enclosed_device_code(code.device, x.evaluation.parameters);
+  // INFINITY and its kin have the same values everywhere but are spelt differently, which changes
+  // the order of instructions: both sides get one spelling.
+  extracted.source = library_macros(code.source) + missing_includes(code.source) +
+                     enclosed_device_code(code.device, x.evaluation.parameters);
   extracted.with_nvcc = !toolchain.nvcc.empty();
 
   KERNEVO_TRY(before, compile(judged));

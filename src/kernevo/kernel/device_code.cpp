@@ -383,6 +383,11 @@ public:
     const SourceToken& name = tokens[call.name];
     if (!macros_.makes_declarations(name.text))
       return std::nullopt; // a part of the declaration that follows it
+    if (macros_.definitions(name.text).size() > kMostDefinitions)
+      return Trouble{
+          name.line, name.column,
+          fmt::format("the macro '{}' is defined more than {} times", name.text, kMostDefinitions),
+          "give each its own name"};
     if (!says_device(name.text))
       return Trouble{
           name.line, name.column,
@@ -399,6 +404,8 @@ public:
   }
 
 private:
+  static constexpr std::size_t kMostDefinitions = 16; // every call looks at all of them
+
   bool says_device(std::string_view name) {
     const auto [found, added] = known_.emplace(name, false); // one that uses itself never does
     if (!added)

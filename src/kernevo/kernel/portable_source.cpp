@@ -76,14 +76,15 @@ bool is_word_of_others(std::string_view name) {
       "min",    "max",     "ceil_div", "next_pow2",   "printf",     "assert",   "size_t",
       "int8_t", "uint8_t", "int32_t",  "uint32_t",    "int64_t",    "uint64_t", "half",
       "NULL",   "dim3",    "warpSize", "nv_bfloat16", "cooperative"};
-  static constexpr std::array<std::string_view, 14> beginnings = {
-      "cuda",  "CUDA_",   "CUDART_", "cudart",    "TORCH_", "C10_",  "AT_",
-      "torch", "kernevo", "KERNEVO", "PYBIND11_", "cublas", "nvrtc", "CAFFE2_"};
-  static constexpr std::array<std::string_view, 10> more = {
-      "main", "final", "override", "import",  "module",
-      "at",   "c10",   "defined",  "char8_t", "char16_t"};
+  static constexpr std::array<std::string_view, 7> beginnings = {
+      "TORCH_", "C10_", "AT_", "CAFFE2_", "PYBIND11_", "kernevo", "KERNEVO"};
+  static constexpr std::array<std::string_view, 12> more = {
+      "main",   "torch", "cuda", "final",   "override", "import",
+      "module", "at",    "c10",  "defined", "char8_t",  "char16_t"};
   if (is_one_of(name, free))
     return false;
+  if (name.size() > 4 && name.starts_with("cuda") && name[4] >= 'A' && name[4] <= 'Z')
+    return true; // cudaMalloc
   return is_reserved_name(std::string(name)) || is_reserved(name) || is_one_of(name, more) ||
          std::any_of(beginnings.begin(), beginnings.end(),
                      [&](std::string_view beginning) { return name.starts_with(beginning); });

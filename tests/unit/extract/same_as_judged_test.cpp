@@ -3,7 +3,11 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/extract/forms.h"
+#include "kernevo/hardware/gpu_table.h"
+#include "kernevo/propose/recipe.h"
 #include "kernevo/task/catalogue.h"
+#include "kernevo/task/load_task.h"
+#include "recipe_tasks.h"
 #include "recorded_run.h"
 #include "toolchain_test.h"
 
@@ -36,6 +40,17 @@ protected:
   }
   std::string proof(const std::string& kernel, const ParameterValues& parameters = {}) const {
     return proof(extracted(kTask, kernel, parameters), *toolchain_);
+  }
+
+  static std::optional<std::string> first_task(const propose::Recipe& recipe) {
+    const auto gpu = find_gpu("A100");
+    for (const std::string& operation : recipe.operations)
+      for (const DType dtype : propose::dtypes_of(recipe, operation))
+        for (const std::string& text : propose::tasks_of(operation, dtype))
+          if (const auto reason = propose::unfit(recipe, parse_task(text, "task.yaml")->task, *gpu);
+              reason && !*reason)
+            return text;
+    return std::nullopt;
   }
 
   std::optional<Toolchain> toolchain_;
@@ -97,6 +112,25 @@ TEST_F(SameAsJudged, TheNaiveKernelOfEveryOperation) {
     EXPECT_THAT(proof(extracted(starter->task_yaml, starter->kernel_source), *toolchain_),
                 HasSubstr("makes the same device code"))
         << operation.name;
+  }
+}
+
+// Every recipe of the playbook, at the first task it serves.
+TEST_F(SameAsJudged, EveryRecipe) {
+  if (!toolchain_)
+    return;
+  const auto recipes = propose::load_recipes();
+  ASSERT_TRUE(recipes) << format_error(recipes.error());
+  for (const propose::Recipe& recipe : *recipes) {
+    const std::optional<std::string> task = first_task(recipe);
+    ASSERT_TRUE(task) << recipe.name;
+    const auto source = propose::expand_recipe(recipe, parse_task(*task, "task.yaml")->task);
+    ASSERT_TRUE(source) << format_error(source.error());
+    const auto parameters = choose_parameters(*parse_kernel_file(*source, "kernel.cu"));
+    ASSERT_TRUE(parameters) << format_error(parameters.error());
+    EXPECT_THAT(proof(extracted(*task, *source, *parameters), *toolchain_),
+                HasSubstr("makes the same device code"))
+        << recipe.name;
   }
 }
 

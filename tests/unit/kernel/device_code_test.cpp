@@ -150,6 +150,10 @@ TEST(DeviceCode, RefusesToLoseItself) {
     deep += "namespace a {";
   deep += "int puts() { return 0; }" + std::string(70, '}');
   EXPECT_THAT(text_of(deep), HasSubstr("more than 64 namespaces"));
+  std::string often;
+  for (int i = 0; i < 20000; ++i)
+    often += "#define A __device__ int f" + std::to_string(i) + "();\nA\n#undef A\n";
+  EXPECT_THAT(text_of(often), HasSubstr("defined more than 16 times"));
 }
 
 } // namespace
