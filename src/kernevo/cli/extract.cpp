@@ -5,9 +5,11 @@
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
 #include "kernevo/extract/forms.h"
+#include "kernevo/extract/same_as_judged.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/store/open_journal.h"
 #include "kernevo/store/run_folders.h"
+#include "kernevo/toolchain/compile_worker.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -83,6 +85,17 @@ void tell(const Options& options, extract::Form form, const extract::Extraction&
     fmt::print("next: {}\n", next);
 }
 
+// The forms that others compile are compiled here too, if there is a compiler.
+Result<std::string> proof_of(extract::Form form, const extract::Extraction& extraction) {
+  const bool compiled = form == extract::Form::cu || form == extract::Form::torch;
+  const auto toolchain = find_toolchain();
+  if (!compiled || !toolchain || extraction.file.language != KernelLanguage::cuda)
+    return "";
+  return extract::same_as_judged(extraction, *toolchain, [](const CompileRequest& request) {
+    return compile_confined(request);
+  });
+}
+
 Result<int> run(const Options& options) {
   KERNEVO_TRY(form, form_of(options));
   if (options.best && options.iteration)
@@ -96,8 +109,9 @@ Result<int> run(const Options& options) {
   KERNEVO_TRY(journal, store::open_journal(folder, store::Journal::Access::read));
   KERNEVO_TRY(extraction,
               extract::read_extraction(*journal, options.iteration, audience_of(options.blind)));
-  const extract::ReceiptOptions receipt{KERNEVO_VERSION, options.output.empty() ? placeholder(form)
-                                                                                : options.output};
+  KERNEVO_TRY(proof, proof_of(form, extraction));
+  const extract::ReceiptOptions receipt{
+      KERNEVO_VERSION, options.output.empty() ? placeholder(form) : options.output, proof};
   KERNEVO_TRY(text, extract::render(extraction, form, receipt));
   if (!options.output.empty())
     KERNEVO_CHECK(write_file_atomically(options.output, text));

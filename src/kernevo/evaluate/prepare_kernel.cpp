@@ -1,5 +1,7 @@
 #include "kernevo/evaluate/prepare_kernel.h"
 
+#include "kernevo/kernel/device_code.h"
+#include "kernevo/kernel/judged_source.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/toolchain/toolchain.h"
 
@@ -31,14 +33,13 @@ Result<std::vector<std::string>> instances_for(const PreparedKernel& prepared,
   return instances;
 }
 
-CompileRequest request_for(const std::string& architecture, const PreparedKernel& prepared,
-                           std::vector<std::string> instances) {
+CompileRequest request_for(const PreparedKernel& prepared, std::vector<std::string> instances) {
   const KernelFile& kernel = *prepared.kernel;
   CompileRequest request;
-  request.source = kernel.source;
+  request.source = prepared.source;
   request.file = kernel.path;
   request.first_line = kernel.first_line;
-  request.architecture = kernel.architecture.value_or(architecture);
+  request.architecture = prepared.architecture;
   for (const auto& [name, value] : prepared.parameters)
     request.macros.emplace_back(name, fmt::format("{}", value));
   request.flags = kernel.flags;
@@ -88,13 +89,23 @@ Result<PreparedKernel> prepare_kernel(Device& device, const Task& task, const Ke
     prepared.fault = contract_fault(plan.error(), kernel);
     return prepared;
   }
-  KERNEVO_TRY(architecture, device.architecture());
+  KERNEVO_TRY(usual, device.architecture());
+  prepared.architecture = kernel.architecture.value_or(usual);
+  auto source = judged_source(kernel, prepared.parameters, prepared.architecture);
+  if (!source) {
+    prepared.fault = contract_fault(source.error(), kernel);
+    return prepared;
+  }
+  prepared.source = std::move(*source);
   KERNEVO_TRY(instances, instances_for(prepared, task.shapes, {}));
   prepared.instances = std::move(instances);
-  KERNEVO_TRY(build, device.build(request_for(architecture, prepared, prepared.instances)));
+  KERNEVO_TRY(build, device.build(request_for(prepared, prepared.instances)));
   prepared.build = std::move(build);
   if (!prepared.build.ok)
     prepared.fault = compile_fault(prepared.build);
+  // What NVRTC takes but nobody could use elsewhere is not worth judging.
+  else if (const auto code = device_code(prepared.source, kernel.path, kernel.first_line); !code)
+    prepared.fault = contract_fault(code.error(), kernel);
   return prepared;
 }
 
@@ -103,8 +114,7 @@ Result<Build> build_for(Device& device, const PreparedKernel& prepared,
   KERNEVO_TRY(instances, instances_for(prepared, shapes, prepared.instances));
   if (instances.size() == prepared.instances.size())
     return prepared.build;
-  KERNEVO_TRY(architecture, device.architecture());
-  return device.build(request_for(architecture, prepared, std::move(instances)));
+  return device.build(request_for(prepared, std::move(instances)));
 }
 
 } // namespace kernevo

@@ -29,6 +29,8 @@ struct PreparedKernel {
   const Task* task = nullptr;
   const KernelFile* kernel = nullptr;
   ParameterValues parameters;
+  std::string source;                 // that is compiled, with its conditionals decided
+  std::string architecture;           // that it is compiled for
   std::vector<std::string> instances; // of templates, that the task's own shapes launch
   Build build;                        // with those, and no others
   std::optional<PreparationFault> fault;

@@ -1,6 +1,7 @@
 // The candidate as a CUDA program of its own: kernels, launches, inputs and a benchmark.
 #include "kernevo/extract/forms.h"
 #include "kernevo/extract/host_code.h"
+#include "kernevo/extract/judged_code.h"
 #include "kernevo/hardware/gpu_table.h"
 #include "kernevo/model/cuda_type.h"
 #include "kernevo/task/inputs.h"
@@ -220,7 +221,7 @@ FillText fill_text(const InputRecipe& recipe) {
 class Program {
 public:
   Program(const Extraction& extraction, const ReceiptOptions& options)
-      : x_(extraction), options_(options), device_(device_code(extraction.file.source)),
+      : x_(extraction), options_(options),
         style_{"check(cudaGetLastError(), \"the launch\");", "check({}, \"preparing a launch\")",
                "refuse(\"{}\")"} {}
 
@@ -228,9 +229,10 @@ public:
     if (x_.file.language != KernelLanguage::cuda)
       return fail(ErrorCode::unsupported, "a Triton kernel cannot become a CUDA program",
                   std::nullopt, "extract it --as kernel");
+    KERNEVO_TRY(judged, judged_code(x_));
     KERNEVO_TRY(launches, launch_directives(x_.file, x_.task.default_launch, Place{x_.task.file}));
     KERNEVO_CHECK(read_fills());
-    KERNEVO_TRY(code, launch_code(x_, device_, launches, style_));
+    KERNEVO_TRY(code, launch_code(x_, judged.device, launches, style_));
     for (const ArgumentSpec& argument : x_.task.arguments)
       dtypes_.insert(argument.dtype);
     for (const ScratchDirective& scratch : x_.file.scratch)
@@ -241,7 +243,7 @@ public:
                     kHostNamespace, shapes(), launch_function(code.text), run_function(), kMain);
     KERNEVO_TRY(head, comment());
     std::string text = head + kIncludes;
-    std::string headers = missing_includes(x_.file.source);
+    std::string headers = missing_includes(judged.source);
     for (const DType dtype : dtypes_)
       if (const std::string header(cuda_header(dtype));
           !header.empty() && headers.find(header) == std::string::npos)
@@ -250,8 +252,8 @@ public:
     text += fmt::format("\nnamespace {} {{\n\n{}{}{}{}{}\n}} // namespace {}\n\n", kHostNamespace,
                         kCheck, launch_support(launches, style_), kInputs,
                         element_functions(dtypes_), kTensor, kHostNamespace);
-    text += "// The kernels, as they were evolved, between their parameters.\n";
-    text += enclosed_device_code(device_, x_.evaluation.parameters, host);
+    text += "// The kernels, as they were judged, between their parameters.\n";
+    text += enclosed_device_code(judged.device, x_.evaluation.parameters);
     return text + host;
   }
 
@@ -392,7 +394,6 @@ private:
 
   const Extraction& x_;
   const ReceiptOptions& options_;
-  DeviceCode device_;
   LaunchStyle style_;
   std::vector<std::vector<FillText>> fills_; // per shape, per argument
   std::set<DType> dtypes_;

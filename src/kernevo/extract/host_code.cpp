@@ -3,7 +3,6 @@
 #include "kernevo/base/identifier.h"
 #include "kernevo/kernel/launch_syntax.h"
 #include "kernevo/kernel/reserved_names.h"
-#include "kernevo/kernel/source_scan.h"
 
 #include <algorithm>
 #include <array>
@@ -302,8 +301,7 @@ Result<LaunchCode> launch_code(const Extraction& extraction, const DeviceCode& d
   return LaunchWriter(extraction, device, style).write(launches);
 }
 
-std::string enclosed_device_code(const DeviceCode& device, const ParameterValues& parameters,
-                                 std::string_view host_code) {
+std::string enclosed_device_code(const DeviceCode& device, const ParameterValues& parameters) {
   std::string text;
   for (const auto& [name, value] : parameters)
     text += fmt::format("#define {} {}\n", name, value);
@@ -312,11 +310,8 @@ std::string enclosed_device_code(const DeviceCode& device, const ParameterValues
     text += '\n';
   for (const auto& [name, value] : parameters)
     text += fmt::format("#undef {}\n", name);
-  std::set<std::string> used;
-  for (const SourceToken& token : scan_cuda_source(host_code).tokens)
-    used.emplace(token.text);
   for (const std::string& macro : device.macros)
-    if (used.contains(macro) && !parameters.contains(macro))
+    if (!parameters.contains(macro))
       text += fmt::format("#undef {}\n", macro);
   return text;
 }

@@ -2,8 +2,8 @@
 // forms that launch the kernel themselves.
 #pragma once
 
-#include "kernevo/extract/device_code.h"
 #include "kernevo/extract/extraction.h"
+#include "kernevo/kernel/device_code.h"
 
 #include <set>
 #include <string>
@@ -45,9 +45,8 @@ Result<LaunchCode> launch_code(const Extraction& extraction, const DeviceCode& d
                                const LaunchStyle& style);
 
 // The device code between the #defines of its parameters and their #undefs, so that neither they
-// nor its macros reach the host code that follows.
-std::string enclosed_device_code(const DeviceCode& device, const ParameterValues& parameters,
-                                 std::string_view host_code);
+// nor its own macros reach the host code that follows, or what the macros used there stand for.
+std::string enclosed_device_code(const DeviceCode& device, const ParameterValues& parameters);
 
 // "const" declarations of the parameters, for the scope of the launches.
 std::string parameter_constants(const ParameterValues& parameters, std::string_view indent);

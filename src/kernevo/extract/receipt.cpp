@@ -18,11 +18,13 @@ std::string time_text(Nanoseconds time) {
 }
 
 // Titles and file names are others' text: a line break would end the comment, a backslash at the
-// end would swallow the line after it.
+// end would swallow the line after it, and so would the trigraph for one.
 std::string one_line(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < ' ' || c == 127)
       c = ' ';
+  for (std::size_t at = text.find("??"); at != std::string::npos; at = text.find("??", at))
+    text.erase(at, 1);
   while (!text.empty() && (text.back() == '\\' || text.back() == ' '))
     text.pop_back();
   return text;
@@ -52,6 +54,8 @@ public:
             : fmt::format("right on small shapes on {}; not a new best, so not judged on all "
                           "shapes: run the line below",
                           where));
+    if (!options_.proof.empty())
+      add("same", options_.proof);
     add("seed", std::to_string(run.settings.seed));
     add_lineage();
     add("again", fmt::format("kernevo check {} {}", run.task_file, options_.file));

@@ -10,8 +10,9 @@
 namespace kernevo::extract {
 
 struct ReceiptOptions {
-  std::string program; // version of the kernevo that extracts
-  std::string file;    // name of the file it goes to; a placeholder when it goes to a pipe
+  std::string program;    // version of the kernevo that extracts
+  std::string file;       // name of the file it goes to; a placeholder when it goes to a pipe
+  std::string proof = {}; // how its device code was compared with what was judged; may be empty
 };
 
 // Each is one line of printable text that no reader takes for a directive or a line splice.

@@ -4,6 +4,7 @@
 #include "kernevo/base/identifier.h"
 #include "kernevo/extract/forms.h"
 #include "kernevo/extract/host_code.h"
+#include "kernevo/extract/judged_code.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/task/inputs.h"
 #include "kernevo/toolchain/prelude.h"
@@ -100,7 +101,7 @@ struct Origin {
 class Module {
 public:
   Module(const Extraction& extraction, const ReceiptOptions& options)
-      : x_(extraction), options_(options), device_(device_code(extraction.file.source)),
+      : x_(extraction), options_(options),
         style_{"C10_CUDA_KERNEL_LAUNCH_CHECK();", "C10_CUDA_CHECK({})",
                "TORCH_CHECK(false, \"{}\")"} {}
 
@@ -108,9 +109,11 @@ public:
     if (x_.file.language != KernelLanguage::cuda)
       return fail(ErrorCode::unsupported, "a Triton kernel needs no extension module", std::nullopt,
                   "extract it --as kernel");
+    KERNEVO_TRY(judged, judged_code(x_));
+    judged_ = std::move(judged);
     find_origins();
     KERNEVO_TRY(launches, launch_directives(x_.file, x_.task.default_launch, Place{x_.task.file}));
-    KERNEVO_TRY(code, launch_code(x_, device_, launches, style_));
+    KERNEVO_TRY(code, launch_code(x_, judged_.device, launches, style_));
     const std::string cuda = cuda_source(launches, code.text);
     std::vector<std::string> lines = receipt(x_, options_);
     lines.back() = "needs    PyTorch with CUDA; the extension is compiled when the module is "
@@ -361,13 +364,13 @@ private:
 
   std::string cuda_source(const std::vector<LaunchDirective>& launches,
                           const std::string& launch_text) const {
-    std::string text = kIncludes + missing_includes(x_.file.source);
+    std::string text = kIncludes + missing_includes(judged_.source);
     text += fmt::format("\nnamespace {} {{\n\n{}{}\n}} // namespace {}\n\n", kHostNamespace,
                         launch_support(launches, style_), kRequire, kHostNamespace);
     const std::string host =
         fmt::format("\nnamespace {0} {{\n\n{1}\n{2}\n}} // namespace {0}\n\n{3}", kHostNamespace,
                     launch_function(launch_text), forward(), entry());
-    return text + enclosed_device_code(device_, x_.evaluation.parameters, host) + host;
+    return text + enclosed_device_code(judged_.device, x_.evaluation.parameters) + host;
   }
 
   // --- Python
@@ -500,7 +503,7 @@ private:
 
   const Extraction& x_;
   const ReceiptOptions& options_;
-  DeviceCode device_;
+  JudgedCode judged_;
   LaunchStyle style_;
   std::vector<Origin> origins_; // of the dimensions, derived ones last
 };

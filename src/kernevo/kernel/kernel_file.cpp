@@ -7,6 +7,8 @@
 #include "kernevo/kernel/directive_text.h"
 #include "kernevo/kernel/find_kernels.h"
 #include "kernevo/kernel/launch_syntax.h"
+#include "kernevo/kernel/plain_text.h"
+#include "kernevo/kernel/portable_source.h"
 #include "kernevo/kernel/reserved_names.h"
 #include "kernevo/kernel/source_scan.h"
 
@@ -422,11 +424,16 @@ Result<KernelFile> parse_kernel_file(std::string_view text, const std::string& p
   file.language = path.ends_with(".py") ? KernelLanguage::triton : KernelLanguage::cuda;
   const bool cuda = file.language == KernelLanguage::cuda;
   const SourceScan scan = cuda ? scan_cuda_source(file.source) : scan_python_source(file.source);
-  if (cuda)
+  if (cuda) {
+    if (auto unplain = find_unplain_text(file.source, path, first_line))
+      return tl::unexpected<Error>(std::move(*unplain));
     if (auto host = find_host_code(scan, path)) {
       host->place->line += first_line - 1;
       return tl::unexpected<Error>(std::move(*host));
     }
+    if (auto unportable = find_unportable(scan, path, first_line))
+      return tl::unexpected<Error>(std::move(*unportable));
+  }
   const FoundKernels found = cuda ? find_cuda_kernels(scan) : find_triton_kernels(scan);
   if (found.names.empty() && !found.incomplete)
     return fail(ErrorCode::input,

@@ -73,15 +73,24 @@ public:
   SourceScan run() {
     while (!cursor_.done())
       step();
+    end_directive();
     return std::move(scan_);
   }
 
 private:
+  void end_directive() {
+    if (!preprocessor_)
+      return;
+    scan_.directives.back().end = cursor_.offset();
+    scan_.directives.back().last_token = scan_.tokens.size();
+  }
+
   void step() {
     const char c = cursor_.now();
     if (const std::size_t splice = cursor_.splice(); splice > 0) {
       cursor_.advance(splice); // the logical line, and with it a # line, goes on
     } else if (c == '\n') {
+      end_directive();
       cursor_.advance();
       line_start_ = true;
       preprocessor_ = false;
@@ -156,6 +165,11 @@ private:
   void preprocessor_line() {
     line_start_ = false;
     preprocessor_ = true;
+    PreprocessorLine& directive = scan_.directives.emplace_back();
+    directive.line = cursor_.line();
+    directive.column = cursor_.column();
+    directive.begin = cursor_.offset();
+    directive.first_token = scan_.tokens.size();
     cursor_.advance(cursor_.now() == '#' ? 1 : 2);
     skip_line_space();
     skip_block_comments();
@@ -168,6 +182,7 @@ private:
       word += cursor_.now();
       cursor_.advance();
     }
+    directive.word = word;
     if (word == "define")
       defines_ = true;
     else if (word == "if" || word == "ifdef" || word == "ifndef")

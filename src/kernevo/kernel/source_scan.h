@@ -38,10 +38,22 @@ struct IncludeLine {
   bool conditional = false; // inside #if ... #endif
 };
 
+// A # line, with what splices and comments add to it.
+struct PreprocessorLine {
+  std::string word; // "define"; empty for a lone '#' or one before something that is no word
+  int line = 0;
+  int column = 0;
+  std::size_t begin = 0; // offsets into the source, from '#' to before the end of the line
+  std::size_t end = 0;
+  std::size_t first_token = 0; // the tokens after the word, [first_token, last_token)
+  std::size_t last_token = 0;
+};
+
 struct SourceScan {
   std::vector<SourceToken> tokens;
   std::vector<CommentLine> comments;
   std::vector<IncludeLine> includes;
+  std::vector<PreprocessorLine> directives;
 };
 
 // The views point into `source`, which must outlive the result.

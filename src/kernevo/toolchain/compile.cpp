@@ -118,7 +118,9 @@ Result<bool> build_now(const Toolchain& toolchain, const CompileRequest& request
 
 } // namespace
 
-bool wants_nvcc(const Toolchain& toolchain) {
+bool wants_nvcc(const Toolchain& toolchain, const CompileRequest& request) {
+  if (request.with_nvcc)
+    return true;
   const char* asked = std::getenv("KERNEVO_COMPILER");
   return toolchain.nvrtc.empty() || (asked != nullptr && std::string_view(asked) == "nvcc");
 }
@@ -126,7 +128,7 @@ bool wants_nvcc(const Toolchain& toolchain) {
 std::optional<Build> find_build(const Toolchain& toolchain, const CompileRequest& request,
                                 CompilerReach reach) {
   return BuildCache::from_environment().find(
-      build_key(toolchain, request, wants_nvcc(toolchain), reach));
+      build_key(toolchain, request, wants_nvcc(toolchain, request), reach));
 }
 
 void warm_up_compiler(const Toolchain& toolchain) {
@@ -142,7 +144,7 @@ void warm_up_compiler(const Toolchain& toolchain) {
 }
 
 Result<FreshBuild> compile_afresh(const Toolchain& toolchain, const CompileRequest& request) {
-  const bool nvcc = wants_nvcc(toolchain);
+  const bool nvcc = wants_nvcc(toolchain, request);
   if (nvcc && toolchain.nvcc.empty())
     return fail(ErrorCode::infrastructure, "the CUDA toolkit has no nvcc",
                 Place{toolchain.root.string()}, "unset KERNEVO_COMPILER to compile with NVRTC");
@@ -167,7 +169,7 @@ Build keep_build(const Toolchain& toolchain, const CompileRequest& request, Fres
     AssembledFiles().store(AssembledFiles::Kind::cubin, assembly_key(toolchain, assembly),
                            fresh.cubin);
   }
-  const std::string key = build_key(toolchain, request, wants_nvcc(toolchain), reach);
+  const std::string key = build_key(toolchain, request, wants_nvcc(toolchain, request), reach);
   if (const auto stored = BuildCache::from_environment().store(key, build); !stored) {
     static std::atomic<bool> told = false;
     if (!told.exchange(true))

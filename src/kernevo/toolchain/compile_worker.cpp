@@ -47,6 +47,7 @@ std::string encode(const CompileRequest& request, const CompileLimits& limits,
             {"flags", request.flags},
             {"name_expressions", request.name_expressions},
             {"resources", request.resources},
+            {"with_nvcc", request.with_nvcc},
             {"memory_bytes", limits.memory_bytes},
             {"cpu_seconds", static_cast<std::uint64_t>(limits.seconds) + kSpareSeconds},
             {"folder", folder.string()},
@@ -74,6 +75,7 @@ Result<Work> decode(const std::string& text) {
     json.at("flags").get_to(request.flags);
     json.at("name_expressions").get_to(request.name_expressions);
     json.at("resources").get_to(request.resources);
+    json.at("with_nvcc").get_to(request.with_nvcc);
     request.max_registers = get_optional<int>(json, "max_registers");
     work.limits = {json.at("memory_bytes"), json.at("cpu_seconds"), kLargestFile};
     work.folder = json.at("folder").get<std::string>();
@@ -92,7 +94,8 @@ Build refused(const CompileRequest& request, std::string message) {
 
 // Whatever the source says, the compiler and the assembler read the toolkit and nothing else.
 Result<void> close_files(const Toolchain& toolchain, const Work& work) {
-  KERNEVO_TRY(cage, FileCage::make(compiler_access(toolchain, wants_nvcc(toolchain), work.folder)));
+  KERNEVO_TRY(cage, FileCage::make(compiler_access(toolchain, wants_nvcc(toolchain, work.request),
+                                                   work.folder)));
   if ((work.caged && cage.layer() == FileLayer::none) || !cage.enter())
     return fail(
         ErrorCode::infrastructure,

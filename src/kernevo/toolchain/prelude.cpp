@@ -166,7 +166,7 @@ std::string used_macros(const SourceScan& scan) {
   std::string text;
   for (const Macro& macro : kMacros)
     if (used.contains(macro.name) && !defined.contains(macro.name))
-      text += fmt::format("#define {} {}\n", macro.name, macro.value);
+      text += fmt::format("#undef {0}\n#define {0} {1}\n", macro.name, macro.value);
   return text;
 }
 
@@ -201,6 +201,10 @@ std::string add_prelude(const CompileRequest& request, CompilerKind compiler) {
 
 std::string missing_includes(std::string_view source) {
   return auto_includes(scan_cuda_source(source));
+}
+
+std::string library_macros(std::string_view source) {
+  return used_macros(scan_cuda_source(source));
 }
 
 std::vector<std::filesystem::path> include_folders(const Toolchain& toolchain) {

@@ -74,7 +74,7 @@ std::string restore_file_name(std::string ptx, const std::string& file) {
   return ptx;
 }
 
-std::string hash_ptx(std::string_view ptx) {
+std::string bare_ptx(std::string_view ptx) {
   std::string kept;
   kept.reserve(ptx.size());
   bool in_section = false;
@@ -91,7 +91,11 @@ std::string hash_ptx(std::string_view ptx) {
     kept += line;
     kept += '\n';
   });
-  return sha256_hex(kept);
+  return kept;
+}
+
+std::string hash_ptx(std::string_view ptx) {
+  return sha256_hex(bare_ptx(ptx));
 }
 
 std::optional<int> source_line(std::string_view ptx, int ptx_line, const std::string& file) {

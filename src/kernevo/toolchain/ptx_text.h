@@ -17,8 +17,10 @@ std::vector<std::string> entry_names(std::string_view ptx);
 // does not depend on the current folder.
 std::string restore_file_name(std::string ptx, const std::string& file);
 
-// SHA-256 of the module without comments, line information, file names and blank lines: two sources
-// that differ only in layout have the same.
+// The module without comments, line information, file names and blank lines.
+std::string bare_ptx(std::string_view ptx);
+
+// SHA-256 of the bare module: two sources that differ only in layout have the same.
 std::string hash_ptx(std::string_view ptx);
 
 // The source line the .loc before this PTX line names, if it is of the given file.

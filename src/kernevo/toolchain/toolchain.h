@@ -37,6 +37,7 @@ struct CompileRequest {
   std::optional<int> max_registers;
   std::vector<std::string> name_expressions; // template instantiations to emit: "reduce<256>"
   bool resources = true;                     // run ptxas
+  bool with_nvcc = false;                    // and not with what $KERNEVO_COMPILER says
 };
 
 // What a compiler could read while it made a build.
@@ -66,7 +67,7 @@ Build keep_build(const Toolchain& toolchain, const CompileRequest& request, Fres
                  CompilerReach reach);
 // The three in turn, in this process.
 Result<Build> compile(const Toolchain& toolchain, const CompileRequest& request);
-bool wants_nvcc(const Toolchain& toolchain);
+bool wants_nvcc(const Toolchain& toolchain, const CompileRequest& request);
 // Loads the compiler and has it compile something, so that the next compilation is quick.
 void warm_up_compiler(const Toolchain& toolchain);
 

@@ -85,6 +85,31 @@ TEST_F(ExtractCommand, TakesTheRunByItsFolder) {
   EXPECT_THAT(wrapped["text"], HasSubstr("class ModelNew(nn.Module):"));
 }
 
+// What others compile was compiled here, and compared with what was judged.
+TEST_F(ExtractCommand, SaysThatItIsWhatWasJudged) {
+  for (const char* form : {"cu", "torch"})
+    EXPECT_THAT(
+        extract({"little", "--as", form}).output,
+        testing::ContainsRegex("same +(nvcc|NVRTC) [0-9.]+ makes the same device code of it "
+                               "as was judged"))
+        << form;
+  EXPECT_THAT(extract({"little"}).output, testing::Not(HasSubstr("same device code")));
+}
+
+// Never judged, never in a run, never extracted.
+TEST_F(ExtractCommand, NoRunTakesWhatCouldNotBeExtracted) {
+  made()->write("hidden.yaml", "op_name: relu\nshapes: [[4096]]\ndtype: float32\n"
+                               "target_gpu: A100\nreference_kernel: hidden.cu\n");
+  made()->write("hidden.cu", "// relu\n#ifndef __CUDACC_RTC__\nstatic int evil = 1;\n#endif\n"
+                             "__global__ void relu(const float* x, float* y, int N) {}\n");
+  const std::string hidden = (folder() / "hidden.yaml").string();
+  expect_refused(program({"check", hidden, (folder() / "hidden.cu").string()}),
+                 {"hidden.cu:2:9: #ifndef asks for '__CUDACC_RTC__'", "write one code for all"});
+  const auto evolved = program({"evolve", hidden, "--name", "hidden", "--rounds", "1", "-q"});
+  EXPECT_NE(evolved.exit_status, 0) << evolved.output;
+  EXPECT_THAT(evolved.output + evolved.error_output, HasSubstr("__CUDACC_RTC__"));
+}
+
 TEST_F(ExtractCommand, RefusesWhatItCannotDo) {
   expect_refused(extract({"litle"}), {"there is no run 'litle'", "did you mean 'little'"});
   expect_refused(extract({"little", "--iteration", "7"}),

@@ -23,8 +23,9 @@ TEST(HostCode, KeepsMacrosFromTheHost) {
   DeviceCode device;
   device.text = "#define TILE 16\n#define HALF 8\nint x;";
   device.macros = {"TILE", "HALF"};
-  EXPECT_EQ(enclosed_device_code(device, {{"BM", 64}}, "int TILE = BM;"),
-            "#define BM 64\n#define TILE 16\n#define HALF 8\nint x;\n#undef BM\n#undef TILE\n");
+  EXPECT_EQ(enclosed_device_code(device, {{"BM", 64}}),
+            "#define BM 64\n#define TILE 16\n#define HALF 8\nint x;\n#undef BM\n#undef HALF\n"
+            "#undef TILE\n");
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 #include "kernevo/hardware/gpu_table.h"
 #include "kernevo/propose/recipe.h"
 
-#include "kernevo/kernel/kernel_file.h"
+#include "kernevo/kernel/device_code.h"
+#include "kernevo/kernel/judged_source.h"
 #include "kernevo/propose/directions.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/task/load_task.h"
@@ -51,7 +52,12 @@ TEST(Recipes, AllAreKernelFilesForEveryOperationAndTypeTheyName) {
           EXPECT_THAT(*source, Not(HasSubstr("{{if")));
           const auto kernel = parse_kernel_file(*source, "kernel.cu");
           ASSERT_TRUE(kernel) << format_error(kernel.error());
-          EXPECT_TRUE(choose_parameters(*kernel));
+          const auto parameters = choose_parameters(*kernel);
+          ASSERT_TRUE(parameters) << format_error(parameters.error());
+          const auto judged = judged_source(*kernel, *parameters, "sm_80");
+          ASSERT_TRUE(judged) << format_error(judged.error());
+          const auto code = device_code(*judged, "kernel.cu");
+          EXPECT_TRUE(code) << format_error(code.error());
           EXPECT_FALSE(kernel->launches.empty());
         }
     EXPECT_TRUE(served) << recipe.name << " serves none of the shapes tried";
