@@ -47,10 +47,6 @@ Result<void> check_outcome(const RunRequest& request, const RunOutcome& outcome,
     return impossible(
         fmt::format("{} blocks ran of {:.0f}", outcome.blocks_run, planned_blocks(request)));
   const Instruments& instruments = request.instruments;
-  if (!outcome.fault && instruments.only_blocks.empty() && instruments.profile.empty() &&
-      static_cast<double>(outcome.blocks_run) < planned_blocks(request))
-    return impossible(
-        fmt::format("only {} of {:.0f} blocks ran", outcome.blocks_run, planned_blocks(request)));
   if (outcome.compiled_instructions > outcome.warp_instructions)
     return impossible("more instructions were compiled than executed");
   const std::size_t launches = instruments.profile.empty() ? 0 : request.plan.launches.size();
@@ -59,6 +55,10 @@ Result<void> check_outcome(const RunRequest& request, const RunOutcome& outcome,
         fmt::format("counts of {} launches, not {}", outcome.counts.size(), launches));
   for (std::size_t i = 0; i < outcome.counts.size(); ++i)
     KERNEVO_CHECK(check_counts(request.plan.launches[i], outcome.counts[i]));
+  if (!outcome.fault && instruments.only_blocks.empty() && instruments.profile.empty() &&
+      static_cast<double>(outcome.blocks_run) < planned_blocks(request))
+    return impossible(
+        fmt::format("only {} of {:.0f} blocks ran", outcome.blocks_run, planned_blocks(request)));
   return {};
 }
 

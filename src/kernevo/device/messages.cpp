@@ -18,7 +18,7 @@ Json recipe_to_json(const InputRecipe& r) {
           {"denormal_step", r.denormal_step},
           {"special",
            {r.special.minus_infinity, r.special.tie, r.special.tie_value, r.special.denormal,
-            r.special.poison}},
+            r.special.plus_infinity, r.special.nan}},
           {"seed", r.seed}};
 }
 
@@ -33,7 +33,8 @@ InputRecipe recipe_from_json(const Json& json) {
   json.at("tiny").get_to(recipe.tiny);
   json.at("denormal_step").get_to(recipe.denormal_step);
   const Json& special = json.at("special");
-  recipe.special = {special.at(0), special.at(1), special.at(2), special.at(3), special.at(4)};
+  recipe.special = {special.at(0), special.at(1), special.at(2),
+                    special.at(3), special.at(4), special.at(5)};
   json.at("seed").get_to(recipe.seed);
   return recipe;
 }

@@ -140,10 +140,7 @@ private:
                        std::max(options_.seconds, patience_seconds(options_.patience_minutes))}));
       expectation_ = std::move(oracle);
     } else {
-      expectation_ = [](const CaseInputs& inputs, std::size_t output,
-                        std::span<const std::int64_t> points) {
-        return expected_values(inputs.problem, oracle_inputs(inputs), output, points);
-      };
+      expectation_ = catalogue_expectation();
     }
     return {};
   }

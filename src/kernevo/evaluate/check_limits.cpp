@@ -41,7 +41,7 @@ std::uint64_t shown_budget(double work, double instructions, double share) {
   constexpr double base = 4e6;
   // Between a small shape and the real one an honest kernel may lose so much. What is sampled is
   // large, and so is what it costs.
-  const double growth = share < 1 ? 8 : 32;
+  const double growth = share < 1 ? 8 : 16;
   constexpr double uneven = 40e6; // the sampled blocks may be those that do most
   double budget = base + growth * instructions * share;
   if (share < 1)

@@ -16,8 +16,10 @@ namespace kernevo {
 namespace {
 
 // A kernel that may take less than this, by what it took on small shapes, is run whole at once; how
-// long a longer one takes is found out with a few of its blocks.
-constexpr double kBriefRun = 2e9;
+// long a longer one takes, and whether it ends, is found out with a few of its blocks.
+constexpr double kBriefRun = 40e6;
+// What a kernel may take in any case, for small shapes may show little.
+constexpr double kLeastBudget = 200e6;
 constexpr std::uint64_t kPilotBlocks = 24;
 // Bounded runs: the telling blocks in so many groups, whose outputs say how much all blocks write.
 constexpr std::uint64_t kGroups = 10;
@@ -77,7 +79,8 @@ private:
     real.options.instrumented = subject_.instrumented();
     real.options.sanitize = false;
     real.options.widen = task_.oracle == OracleKind::catalogue;
-    real.options.order = options_.order.value_or(RunOrder{});
+    if (subject_.instrumented())
+      real.options.order = options_.order.value_or(RunOrder{});
     real.options.seconds = std::max(options_.seconds, patience_seconds(options_.patience_minutes));
     if (task_.oracle == OracleKind::catalogue)
       real.options.point_limit =
@@ -138,22 +141,22 @@ private:
   // All inputs one after the other, on one machine.
   Result<void> run_whole(RealCase& real, const std::vector<InputSet>& sets, double instructions) {
     const auto shown = static_cast<double>(shown_budget(real.work, instructions, 1));
-    const double budget = std::clamp(shown, std::min(kBriefRun, patience()), patience());
+    const double budget = std::clamp(shown, std::min(kLeastBudget, patience()), patience());
     real.options.instruction_budget = static_cast<std::uint64_t>(budget);
     real.options.keep_state = subject_.instrumented();
-    std::string changed; // a module variable
+    std::vector<std::vector<std::string>> changed; // module variables, after each run
     for (const InputSet set : sets) {
       // The last one in another order of blocks, which must not matter.
-      if (set == sets.back() && real.options.go_on && !options_.order)
+      if (changed.size() + 1 == sets.size() && real.options.go_on && !options_.order)
         real.options.order.shuffled = true;
       KERNEVO_TRY(report, run_next(real, set));
       if (!take_real(real, report))
         return {};
-      if (!report.changed_variables.empty())
-        changed = report.changed_variables.front();
+      changed.push_back(std::move(report.changed_variables));
       real.options.go_on = subject_.instrumented();
     }
-    return changed.empty() ? Result<void>() : run_scrambled(real, changed);
+    const auto& later = changed.at(1);
+    return later.empty() ? Result<void>() : run_scrambled(real, later.front());
   }
 
   // Where launches leave something behind, none may read it.
@@ -170,13 +173,24 @@ private:
 
   Result<CaseReport> run_next(RealCase& real, InputSet set) {
     real.options.points_seed = seeds_.next();
-    real.options.order.seed = seeds_.next();
+    if (subject_.instrumented())
+      real.options.order.seed = seeds_.next();
     KERNEVO_TRY(report,
                 run_limited_case(*real.subject, make_inputs(real.problem, set, seeds_.next()),
                                  expectation_, real.options, 0));
+    // Who waits for other blocks may poll for ever when the wrong ones run first.
+    if (real.options.order.shuffled && used_up(report)) {
+      real.options.order.shuffled = real.options.go_on = false;
+      return run_next(real, set);
+    }
     if (real.options.go_on && report.fault)
       KERNEVO_CHECK(blame(real, set, report));
     return report;
+  }
+
+  static bool used_up(const CaseReport& report) {
+    return report.finding && (report.finding->kind == FindingKind::instruction_budget ||
+                              report.finding->kind == FindingKind::time_limit);
   }
 
   // Whether the climb goes on; a limit of ours is no fault of the kernel's.
@@ -235,7 +249,9 @@ private:
     using Nothing = std::optional<double>;
     CaseOptions options = real.options;
     options.only_blocks = sample_blocks(grid, kPilotBlocks, seeds_.next());
-    options.instruction_budget = static_cast<std::uint64_t>(patience());
+    options.instruction_budget = shown_budget(real.work, instructions_per_work_ * real.work,
+                                              static_cast<double>(options.only_blocks.size()) /
+                                                  static_cast<double>(real.subject->blocks()));
     options.point_limit = 1;
     KERNEVO_TRY(inputs, make_inputs_on_demand(real.problem, InputSet::nominal, seeds_.next()));
     KERNEVO_TRY(report, run_limited_case(*real.subject, inputs, expectation_, options, 0));

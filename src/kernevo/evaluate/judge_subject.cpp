@@ -74,6 +74,7 @@ private:
     if (report.fault == FaultKind::correctness_mismatch && options.order.shuffled)
       KERNEVO_CHECK(blame_order(**subject, inputs, options, report));
     last_instructions_ = report.warp_instructions;
+    last_changed_ = report.changed_variables;
     verdict_.take(report, hidden);
     return {};
   }
@@ -129,24 +130,36 @@ private:
     return {};
   }
 
-  // A second launch on the same machine, which must not read what the first one left.
+  // More launches on the same machine: they must be right with what the first one left in module
+  // variables, and must not read it unless it comes full circle.
   Result<void> run_again(const Problem& problem, bool hidden) {
     CaseOptions options = thorough(problem);
     if (!options.instrumented)
       return {};
-    options.go_on = options.scramble = true;
-    const auto repeated = [&]() -> Result<void> {
-      KERNEVO_TRY(subject, subject_.bind(problem));
-      KERNEVO_TRY(report, run_case(*subject, make_inputs(problem, InputSet::nominal, seeds_.next()),
-                                   expectation_, options));
-      if (report.fault)
-        report.summary =
-            "wrong when the kernel has run before, right when it has not: " + report.summary +
-            "; what a launch leaves in module variables or scratch must not matter";
-      verdict_.take(report, hidden);
+    KERNEVO_TRY(subject, marked(subject_.bind(problem), hidden));
+    options.keep_state = options.go_on = true;
+    const bool left_something = !last_changed_.empty();
+    KERNEVO_CHECK(run_later(*subject, problem, hidden, options));
+    if (verdict_.failed() || !left_something || last_changed_.empty())
       return {};
-    };
-    return marked(repeated(), hidden);
+    options.scramble = true;
+    return run_later(*subject, problem, hidden, options);
+  }
+
+  Result<void> run_later(BoundSubject& subject, const Problem& problem, bool hidden,
+                         CaseOptions options) {
+    options.points_seed = seeds_.next();
+    KERNEVO_TRY(report,
+                marked(run_case(subject, make_inputs(problem, InputSet::nominal, seeds_.next()),
+                                expectation_, options),
+                       hidden));
+    if (report.fault)
+      report.summary =
+          "wrong when the kernel has run before, right when it has not: " + report.summary +
+          "; what a launch leaves in module variables or scratch must not matter";
+    last_changed_ = report.changed_variables;
+    verdict_.take(report, hidden);
+    return {};
   }
 
   // The largest shape says best what larger ones will take: a shape of one element is all start.
@@ -185,8 +198,9 @@ private:
   const JudgeOptions& options_;
   VerdictWriter verdict_;
   SecretSeeds seeds_;
-  std::uint64_t last_instructions_ = 0;
-  double most_work_ = 0; // of the shapes run so far
+  std::uint64_t last_instructions_ = 0;   // of the last case
+  std::vector<std::string> last_changed_; // module variables, after it
+  double most_work_ = 0;                  // of the shapes run so far
   double instructions_per_work_ = 0;
 };
 

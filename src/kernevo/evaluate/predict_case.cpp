@@ -2,6 +2,7 @@
 
 #include "kernevo/evaluate/check_limits.h"
 #include "kernevo/evaluate/run_case.h"
+#include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/predict/choose_blocks.h"
 #include "kernevo/predict/l1_share.h"
 #include "kernevo/predict/predict.h"
@@ -26,7 +27,7 @@ constexpr double kModelConfidence = 0.68;
 
 class Predictor {
 public:
-  Predictor(const DeviceIdentity& device, const KernelSubject& subject,
+  Predictor(const DeviceIdentity& device, KernelSubject& subject,
             const std::optional<sass::SassModule>& machine_code, const ShapeCase& shape,
             const BenchOptions& options)
       : device_(device), subject_(subject), task_(*subject.prepared().task),
@@ -98,6 +99,14 @@ private:
     return moved < kUnlikely * static_cast<double>(*compulsory);
   }
 
+  // What a few blocks write must be right when they do not depend on others.
+  Result<const ExpectationSource*> expectation_for(const Problem& problem) {
+    KERNEVO_TRY(bound, subject_.bind(problem));
+    const bool comparable =
+        task_.oracle == OracleKind::catalogue && bound->separable_grid().has_value();
+    return comparable ? &catalogue_ : nullptr;
+  }
+
   Result<void> count_and_predict(const Problem& problem, const LaunchPlan& plan,
                                  std::uint64_t blocks) {
     const auto sampled = profiles(plan, blocks);
@@ -107,7 +116,13 @@ private:
     limits.seconds = options_.seconds;
     limits.instruction_budget = runaway_budget(estimated_work(task_, problem));
     KERNEVO_TRY(inputs, make_inputs_on_demand(problem, InputSet::nominal, options_.seed));
-    KERNEVO_TRY(profiled, profile_case(subject_, inputs, plan, sampled, limits));
+    limits.points_seed = SecretSeeds(options_.seed).next();
+    KERNEVO_TRY(expectation, expectation_for(problem));
+    KERNEVO_TRY(profiled, profile_case(subject_, inputs, plan, sampled, limits, expectation));
+    if (!profiled.wrong.empty()) {
+      fault(FaultKind::correctness_mismatch, "wrong while it is timed: " + profiled.wrong);
+      return {};
+    }
     if (profiled.finding && plan.launches.size() > 1 && plan.blocks() <= kWholePlanBlocks) {
       KERNEVO_TRY(whole,
                   profile_case(subject_, inputs, plan, profiles(plan, std::nullopt), limits));
@@ -172,12 +187,13 @@ private:
   }
 
   const DeviceIdentity& device_;
-  const KernelSubject& subject_;
+  KernelSubject& subject_;
   const Task& task_;
   const Build& build_;
   const std::optional<sass::SassModule>& machine_code_;
   const ShapeCase& shape_;
   const BenchOptions& options_;
+  const ExpectationSource catalogue_ = catalogue_expectation();
   TimedCase result_;
 };
 
@@ -210,7 +226,7 @@ Receipt receipt_of(const DeviceIdentity& device, const Build& build, const Shape
   return receipt;
 }
 
-Result<TimedCase> predict_case(const DeviceIdentity& device, const KernelSubject& subject,
+Result<TimedCase> predict_case(const DeviceIdentity& device, KernelSubject& subject,
                                const std::optional<sass::SassModule>& machine_code,
                                const ShapeCase& shape, const BenchOptions& options) {
   return Predictor(device, subject, machine_code, shape, options).run();

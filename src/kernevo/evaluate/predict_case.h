@@ -26,7 +26,7 @@ struct TimedCase {
 // The machine instructions of a prepared kernel; absent without the tools, then its PTX has to do.
 Result<std::optional<sass::SassModule>> machine_code_of(const PreparedKernel& prepared);
 
-Result<TimedCase> predict_case(const DeviceIdentity& device, const KernelSubject& subject,
+Result<TimedCase> predict_case(const DeviceIdentity& device, KernelSubject& subject,
                                const std::optional<sass::SassModule>& machine_code,
                                const ShapeCase& shape, const BenchOptions& options);
 

@@ -1,5 +1,6 @@
 #include "kernevo/evaluate/run_case.h"
 
+#include "kernevo/base/random.h"
 #include "kernevo/device/arena.h"
 #include "kernevo/evaluate/output_check.h"
 #include "kernevo/evaluate/sampling.h"
@@ -19,6 +20,7 @@ namespace {
 
 // A NaN in every floating format and an unlikely integer: an element left as it was is never right.
 constexpr std::byte kPoison{0xFF};
+constexpr std::size_t kNeighbours = 64;
 constexpr std::size_t kPiece = std::size_t{1} << 18U; // elements compared at a time
 
 bool is_output(const BufferSpec& buffer) {
@@ -83,6 +85,26 @@ public:
       }
       points.all = !only_written && points.some.empty();
       points.count = points.all ? static_cast<std::size_t>(buffer.elements()) : points.some.size();
+    }
+  }
+
+  // A few elements side by side that a sampled run wrote: cheap, as little of the inputs goes into
+  // them.
+  void choose_neighbours() {
+    for (std::size_t i = 0; i < inputs_.problem.buffers.size(); ++i) {
+      const BufferSpec& buffer = inputs_.problem.buffers[i];
+      points_.emplace_back();
+      if (!is_output(buffer))
+        continue;
+      const auto written = written_points(buffer, laid_.arena, flags(i));
+      if (written.empty())
+        continue;
+      const std::size_t first =
+          CounterRandom(options_.points_seed).bits(i) % written.size() / kNeighbours * kNeighbours;
+      Points& points = points_.back();
+      points.count = std::min(kNeighbours, written.size() - first);
+      points.some.assign(written.begin() + static_cast<std::ptrdiff_t>(first),
+                         written.begin() + static_cast<std::ptrdiff_t>(first + points.count));
     }
   }
 
@@ -279,6 +301,12 @@ OracleInputs oracle_inputs(const CaseInputs& inputs) {
   return result;
 }
 
+ExpectationSource catalogue_expectation() {
+  return [](const CaseInputs& inputs, std::size_t output, std::span<const std::int64_t> points) {
+    return expected_values(inputs.problem, oracle_inputs(inputs), output, points);
+  };
+}
+
 Result<LaidOutCase> lay_out(const CaseInputs& inputs, bool instrumented,
                             std::optional<std::uint64_t> left_over) {
   std::vector<std::uint64_t> sizes;
@@ -359,7 +387,8 @@ Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
 Result<ProfiledCase> profile_case(const KernelSubject& subject, const CaseInputs& inputs,
                                   const LaunchPlan& plan,
                                   const std::vector<Instruments::Profile>& profile,
-                                  const CaseOptions& options) {
+                                  const CaseOptions& options,
+                                  const ExpectationSource* expectation) {
   KERNEVO_TRY(laid, lay_out(inputs, subject.instrumented()));
   laid.run.instruction_budget = options.instruction_budget;
   laid.run.seconds = options.seconds;
@@ -368,7 +397,20 @@ Result<ProfiledCase> profile_case(const KernelSubject& subject, const CaseInputs
   if (outcome.fault && (outcome.fault->kind == FindingKind::unsupported_instruction ||
                         outcome.fault->kind == FindingKind::invalid_ptx))
     return fail(ErrorCode::unsupported, outcome.fault->message);
-  return ProfiledCase{std::move(outcome.counts), std::move(outcome.fault)};
+  ProfiledCase profiled{std::move(outcome.counts), std::move(outcome.fault), {}};
+  if (profiled.finding || expectation == nullptr)
+    return profiled;
+  CaseReport report;
+  report.record.case_id = inputs.problem.case_id;
+  report.record.distribution = name_of(inputs.set);
+  report.record.blocks_run = outcome.blocks_run;
+  Judge judge(inputs, *expectation, options, laid, report);
+  judge.choose_neighbours();
+  if (judge.wrote_something())
+    KERNEVO_CHECK(judge.compare());
+  if (report.fault)
+    profiled.wrong = report.summary;
+  return profiled;
 }
 
 Result<std::vector<std::vector<std::byte>>> run_reference(Subject& subject, const std::string& file,

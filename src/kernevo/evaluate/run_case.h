@@ -40,6 +40,9 @@ OracleInputs oracle_inputs(const CaseInputs& inputs);
 using ExpectationSource = std::function<Result<std::vector<Expected>>(
     const CaseInputs& inputs, std::size_t output, std::span<const std::int64_t> points)>;
 
+// Of an operation of the catalogue.
+ExpectationSource catalogue_expectation();
+
 struct CaseOptions {
   bool instrumented = true; // Subject::instrumented(); without it nothing below but the limits
   bool sanitize = true;
@@ -92,15 +95,19 @@ Result<std::vector<std::vector<std::byte>>> run_reference(Subject& subject, cons
                                                           std::uint64_t instruction_budget,
                                                           double seconds);
 
-// What the launches of a plan do, counted on some blocks of each; nothing is compared.
+// What the launches of a plan do, counted on some blocks of each.
 struct ProfiledCase {
   std::vector<LaunchCounts> counts; // one per launch
   std::optional<Finding> finding;   // the kernel faulted; the counts are of what ran before
+  std::string wrong;                // what the counted blocks wrote; empty when it was right
 };
+// With an expectation, some of what the blocks wrote is compared: a kernel that knows when it is
+// timed gains nothing by it.
 Result<ProfiledCase> profile_case(const KernelSubject& subject, const CaseInputs& inputs,
                                   const LaunchPlan& plan,
                                   const std::vector<Instruments::Profile>& profile,
-                                  const CaseOptions& options);
+                                  const CaseOptions& options,
+                                  const ExpectationSource* expectation = nullptr);
 
 FaultKind fault_of(FindingKind kind);
 

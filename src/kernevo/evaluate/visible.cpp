@@ -71,32 +71,15 @@ bool fault_is_hidden(const Verdict& verdict) {
   return verdict.rung == Rung::small_shapes || verdict.rung == Rung::hidden_shapes;
 }
 
-// Says what and where in the source, and nothing that depends on the shape.
-Diagnosis diagnose_hidden(const Verdict& verdict, std::string_view source) {
+// Says what kind of fault, and nothing else: which line, buffer or thread is at fault, a kernel can
+// choose by the shape it meets.
+Diagnosis diagnose_hidden(const Verdict& verdict) {
   Diagnosis diagnosis = diagnose(*verdict.fault);
   diagnosis.rung = verdict.rung;
   diagnosis.hidden = true;
-  const auto quote = [&](const std::string& file, int line) {
-    if (std::string text = quote_line(source, file, line); !text.empty())
-      diagnosis.details.push_back(std::move(text));
-  };
-  std::string what = diagnosis.summary;
-  std::string place;
-  if (const auto& finding = verdict.finding) {
-    what = in_words(finding->kind);
-    const std::string buffer = finding->buffer.substr(0, finding->buffer.find(' '));
-    if (is_identifier(buffer))
-      what += fmt::format(" ({})", buffer);
-    place = line_prefix(finding->source_file, finding->source_line);
-    quote(finding->source_file, finding->source_line);
-  } else if (verdict.mismatch && is_identifier(verdict.mismatch->buffer)) {
-    what += fmt::format(" in {}", verdict.mismatch->buffer);
-  } else if (!verdict.failing_case) {
-    for (const Diagnostic& entry : verdict.diagnostics)
-      if (entry.severity == Diagnostic::Severity::error)
-        quote(entry.place.file, entry.place.line);
-  }
-  diagnosis.summary = fmt::format("{}{}, {}", place, what, kOnHiddenShape);
+  diagnosis.summary =
+      fmt::format("{}, {}", verdict.finding ? in_words(verdict.finding->kind) : diagnosis.summary,
+                  kOnHiddenShape);
   return diagnosis;
 }
 
@@ -279,8 +262,7 @@ std::string to_json(const VisibleCheck& check) {
 }
 
 Diagnosis diagnose(const Verdict& verdict, std::string_view source) {
-  return fault_is_hidden(verdict) ? diagnose_hidden(verdict, source)
-                                  : diagnose_fully(verdict, source);
+  return fault_is_hidden(verdict) ? diagnose_hidden(verdict) : diagnose_fully(verdict, source);
 }
 
 Diagnosis diagnose(FaultKind kind) {

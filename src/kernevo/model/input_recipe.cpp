@@ -91,9 +91,9 @@ std::optional<double> special(const InputRecipe& recipe, std::uint64_t bits) {
     return values.tie_value;
   if (falls_to(values.denormal))
     return denormal(recipe, bits, static_cast<double>(bits >> 11) * 0x1p-53);
-  if (falls_to(values.poison / 2))
+  if (falls_to(values.plus_infinity))
     return std::numeric_limits<double>::infinity();
-  if (falls_to(values.poison / 2))
+  if (falls_to(values.nan))
     return std::numeric_limits<double>::quiet_NaN();
   return std::nullopt;
 }

@@ -16,9 +16,11 @@ struct SpecialValues {
   double tie = 0; // the same value each time
   double tie_value = 0;
   double denormal = 0;
-  double poison = 0; // a plus infinity or a NaN, which may take a whole row with it
+  // These may take a whole row with them.
+  double plus_infinity = 0;
+  double nan = 0;
 
-  double sum() const { return minus_infinity + tie + denormal + poison; }
+  double sum() const { return minus_infinity + tie + denormal + plus_infinity + nan; }
   bool operator==(const SpecialValues&) const = default;
 };
 

@@ -66,6 +66,7 @@ double wide_limit(const Problem& problem) {
   case Family::bias: return 0.5 * activation_limit(op->function);
   case Family::binary:
   case Family::axpy: return std::min(0.5 * std::sqrt(largest), 0x1p10);
+  // Whether a maximum sees a NaN is nobody's promise.
   case Family::softmax:
   case Family::log_softmax:
   case Family::cross_entropy:
@@ -133,28 +134,28 @@ Specials specials_of(const Operation& op, const Problem& problem) {
   constexpr double beyond = 6; // deviations: the largest of its row
   constexpr double far = 120;  // its exponential is next to nothing
   const double length = std::max(1.0, sum_length(op, problem));
-  // Poison takes its row with it; two rows in three are to be left.
-  const double in_some_rows = 0.4 / length;
+  // An infinity or a NaN takes its row with it; two rows in three are to be left.
+  const double in_some_rows = 0.2 / length;
   // What a row of nothing but minus infinities gives, kernels may see differently.
   const double masked = length < 16 ? 0 : often;
   switch (op.family) {
   case Family::softmax:
   case Family::log_softmax: return {-far, {masked, often, beyond - far, 0, in_some_rows}};
-  case Family::argmax: return {-far, {masked, often, beyond - far, 0, 0}};
+  case Family::argmax: return {-far, {masked, often, beyond - far}};
   case Family::reduction:
-    // Which of a NaN and a number is the larger is nobody's promise.
     if (op.function == "max")
-      return {-far, {masked, often, beyond - far, 0, 0}};
+      return {-far, {masked, often, beyond - far}};
     if (op.function == "min")
-      return {far, {0, often, far - beyond, 0, 0}};
-    return {0, {in_some_rows, often, beyond, often, in_some_rows}};
-  case Family::layer_norm:
-  case Family::rms_norm: return {0, {0, often, beyond, often, in_some_rows}};
+      return {far, {0, often, far - beyond}};
+    return {0, {in_some_rows, often, beyond, often, in_some_rows, in_some_rows}};
+  // A variance that is no number may be taken for zero, and a norm that is infinite for one that
+  // is.
+  case Family::layer_norm: return {0, {0, often, beyond, often, 0, in_some_rows}};
   case Family::pool:
     if (op.function == "max")
-      return {-far, {0, often, beyond - far, 0, 0}};
+      return {-far, {0, often, beyond - far}};
     [[fallthrough]];
-  default: return {0, {0, often, 2, often, 0}};
+  default: return {0, {0, often, 2, often}};
   }
 }
 
@@ -198,7 +199,7 @@ InputRecipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputS
     recipe.special = specials.values;
     // Weights of a row (gamma, bias) are shared by all rows.
     if (buffer.elements() < problem.buffers.front().elements())
-      recipe.special.minus_infinity = recipe.special.poison = 0;
+      recipe.special.minus_infinity = recipe.special.plus_infinity = recipe.special.nan = 0;
     break;
   }
   }

@@ -132,7 +132,7 @@ std::optional<Build> find_build(const Toolchain& toolchain, const CompileRequest
 }
 
 void warm_up_compiler(const Toolchain& toolchain) {
-  if (wants_nvcc(toolchain))
+  if (wants_nvcc(toolchain, {}))
     return; // every compilation is a process
   CompileRequest request;
   request.source = "extern \"C\" __global__ void warm_up(float* x) { x[threadIdx.x] = 1.0f; }";

@@ -1,8 +1,7 @@
-// A define is cut by line splices and written with a digraph.
+// A define is continued on a line of its own.
 // expect: correct
-%:def\
-ine WI\
-DTH 256
+#define WIDTH \
+  256
 extern "C" __global__ void add(const float* A, const float* B, float* C, int N) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   static_assert(WIDTH == 256);

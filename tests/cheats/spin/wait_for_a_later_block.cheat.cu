@@ -1,4 +1,5 @@
 // Blocks wait for blocks with higher numbers, which need not have started: it hangs where not all fit at once.
+// open: all blocks of the virtual GPU get their turn
 // expect: refused
 // @scratch carry float [M * ceil_div(N, 64)]
 // @scratch ready int [M * ceil_div(N, 64) + 1]

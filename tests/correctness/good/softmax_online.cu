@@ -18,7 +18,7 @@ extern "C" __global__ void softmax_online(const float* x, float* y, int M, int N
   const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
   const float* in = x + static_cast<size_t>(blockIdx.x) * N;
   Pair mine = {-INFINITY, 0.0f};
-  for (int i = tid; i < N; i += 128) mine = merge(mine, {in[i], 1.0f});
+  for (int i = tid; i < N; i += 128) mine = merge(mine, {in[i], in[i] == -INFINITY ? 0.0f : 1.0f});
   for (int offset = 16; offset > 0; offset /= 2) {
     const Pair other = {__shfl_xor_sync(0xffffffffu, mine.largest, offset),
                         __shfl_xor_sync(0xffffffffu, mine.sum, offset)};

@@ -175,8 +175,8 @@ TEST_F(Blind, ARunThatCannotBeginDoesNotSayOnWhichShape) {
   };
   EXPECT_THAT(begin("evolve", "owners"), ContainsRegex(kSecret));
   const std::string asked = begin("ask", "agents");
-  EXPECT_THAT(
-      asked, HasSubstr("cannot be the baseline: wrong numbers in C, on a shape that is not shown"));
+  EXPECT_THAT(asked,
+              HasSubstr("cannot be the baseline: wrong numbers, on a shape that is not shown"));
   EXPECT_THAT(asked, Not(ContainsRegex(kSecret)));
 }
 

@@ -169,7 +169,7 @@ TEST_F(Check, KeepsWhatTheKernelPrints) {
 TEST_F(Check, OrderDependenceShowsInShuffledOrder) {
   const std::string source =
       "__device__ unsigned turn;\n" +
-      add_kernel("if (i < N) C[i] = A[i] + B[i] + (atomicAdd(&turn, 1u) == i ? 0.0f : 1.0f);");
+      add_kernel("if (i < N) C[i] = A[i] + B[i] + (atomicInc(&turn, N - 1) == i ? 0.0f : 1.0f);");
   expect_fault(kAddTask, source, FaultKind::race_or_sync_error, "depends on the order of blocks");
   CheckOptions options;
   options.order = RunOrder{};

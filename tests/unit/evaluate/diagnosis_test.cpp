@@ -8,7 +8,9 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
+using testing::StartsWith;
 
 const std::string kSource = "// @launch f<<<1, 32>>>(x, y)\n"
                             "__global__ void f(const float* x, float* y) {\n"
@@ -98,13 +100,11 @@ TEST(Diagnosis, SaysNothingOfAHiddenShape) {
       EXPECT_THAT(text, Not(HasSubstr(secret)));
     EXPECT_THAT(text, HasSubstr("on a shape that is not shown; sizes need not be multiples"));
   }
-  EXPECT_THAT(diagnose(with_finding, kSource).summary,
-              HasSubstr("line 3: an access out of bounds (x)"));
-  EXPECT_THAT(diagnose(with_finding, kSource).details,
-              ElementsAre("  3 | y[threadIdx.x] = x[threadIdx.x + 1];"));
-  EXPECT_THAT(diagnose(with_mismatch, kSource).summary, HasSubstr("wrong numbers in y"));
-  EXPECT_THAT(diagnose(launch, kSource).details,
-              ElementsAre("  1 | // @launch f<<<1, 32>>>(x, y)"));
+  // A kernel can choose line and buffer by the shape it meets.
+  EXPECT_THAT(diagnose(with_finding, kSource).summary, StartsWith("an access out of bounds, on"));
+  EXPECT_THAT(diagnose(with_finding, kSource).details, IsEmpty());
+  EXPECT_THAT(diagnose(with_mismatch, kSource).summary, StartsWith("wrong numbers, on"));
+  EXPECT_THAT(diagnose(launch, kSource).details, IsEmpty());
 }
 
 TEST(Diagnosis, KeepsTheSummaryOfAFaultWithoutCase) {

@@ -5,8 +5,10 @@
 #include "kernevo/task/load_task.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
+#include <numeric>
 
 namespace kernevo {
 namespace {
@@ -25,8 +27,21 @@ struct Script {
   std::function<bool(std::int64_t n)> fits = nullptr;
   bool separable = false;
   bool instrumented = true;
-  std::vector<SubjectRun> runs = {}; // what was asked
+  std::uint64_t instructions_per_block = 1;
+  std::vector<std::string> left_over = {}; // module variables that each run changes
+  std::vector<SubjectRun> runs = {};       // what was asked
 };
+
+// An element of an input: in the arena, or made of its recipe where inputs are made on demand.
+float element(const SubjectRun& run, const Arena& arena, std::size_t tensor, std::int64_t i) {
+  float value = 0;
+  if (const auto& recipe = run.tensors[tensor].recipe)
+    fill_elements(*recipe, static_cast<std::uint64_t>(i),
+                  std::as_writable_bytes(std::span(&value, 1)));
+  else
+    std::memcpy(&value, arena.region(run.tensors[tensor].region).data() + i * 4, sizeof value);
+  return value;
+}
 
 class BoundAddition final : public BoundSubject {
 public:
@@ -43,19 +58,26 @@ public:
     if (script_.finding)
       if (const auto finding = script_.finding(n_))
         return RunOutcome::stopped_by(*finding);
-    const auto* a = reinterpret_cast<const float*>(arena.region(run.tensors[0].region).data());
-    const auto* b = reinterpret_cast<const float*>(arena.region(run.tensors[1].region).data());
     auto* c = reinterpret_cast<float*>(arena.region(run.tensors[2].region).data());
     const auto& flags = run.tensors[2].written_region;
-    for (std::int64_t i = 0; i < n_; ++i)
-      if (const auto sum = script_.add(i, n_, a[i], b[i])) {
+    std::vector<std::uint64_t> chosen = run.instruments.only_blocks;
+    if (chosen.empty()) {
+      chosen.resize(blocks());
+      std::iota(chosen.begin(), chosen.end(), 0U);
+    }
+    for (const std::uint64_t block : chosen) {
+      const auto i = static_cast<std::int64_t>(block);
+      if (const auto sum =
+              script_.add(i, n_, element(run, arena, 0, i), element(run, arena, 1, i))) {
         c[i] = *sum;
         if (flags)
           std::fill_n(arena.region(*flags).begin() + i * 4, 4, std::byte{1});
       }
+    }
     RunOutcome outcome;
-    outcome.warp_instructions = static_cast<std::uint64_t>(n_);
-    outcome.blocks_run = blocks();
+    outcome.warp_instructions = script_.instructions_per_block * chosen.size();
+    outcome.blocks_run = chosen.size();
+    outcome.changed_variables = script_.left_over;
     return outcome;
   }
 
@@ -139,6 +161,103 @@ TEST(JudgeSubject, WhatTheRunFoundIsTheFault) {
   EXPECT_EQ(verdict.fault, FaultKind::memory_safety_error);
   EXPECT_EQ(verdict.rung, Rung::real_shapes);
   EXPECT_NE(verdict.summary.find("past the end"), std::string::npos) << verdict.summary;
+}
+
+bool is_later(const SubjectRun& run) {
+  return run.instruments.go_on;
+}
+
+TEST(JudgeSubject, LaunchesAgainAndAgainOnOneMachine) {
+  Script script{kRight};
+  EXPECT_FALSE(judged(script).fault);
+  EXPECT_EQ(std::count_if(script.runs.begin(), script.runs.end(), is_later), 3)
+      << "once on the first small shape, twice on the real one";
+}
+
+TEST(JudgeSubject, ALaterLaunchThatDoesNothingIsBlamedForWhatItRemembers) {
+  Script script{nullptr};
+  script.add = [&](std::int64_t, std::int64_t n, float a, float b) {
+    return n == kReal && is_later(script.runs.back()) ? std::optional<float>() : a + b;
+  };
+  const Verdict verdict = judged(script);
+  EXPECT_EQ(verdict.fault, FaultKind::uninitialized_memory_error);
+  EXPECT_NE(verdict.summary.find("has run before"), std::string::npos) << verdict.summary;
+}
+
+TEST(JudgeSubject, WhatLaunchesLeaveBehindIsScrambled) {
+  Script script{nullptr};
+  script.left_over = {"count"};
+  script.add = [&](std::int64_t, std::int64_t n, float a, float b) {
+    return n == kReal && script.runs.back().instruments.scramble ? 0 : a + b;
+  };
+  EXPECT_EQ(judged(script).fault, FaultKind::correctness_mismatch);
+  script.add = kRight;
+  const Verdict verdict = judged(script);
+  EXPECT_FALSE(verdict.fault) << verdict.summary;
+  ASSERT_FALSE(verdict.warnings.empty());
+  EXPECT_NE(verdict.warnings.front().find("'count'"), std::string::npos);
+}
+
+// Two billion warp instructions a block: hours.
+constexpr std::uint64_t kLong = 2'000'000'000;
+
+TEST(JudgeSubject, WhatCannotBeRunIsUnproven) {
+  Script script{kRight};
+  script.instructions_per_block = kLong;
+  const Verdict verdict = judged(script);
+  EXPECT_EQ(verdict.fault, FaultKind::unproven) << verdict.summary;
+  EXPECT_EQ(verdict.fault_class, FaultClass::ambiguous);
+  EXPECT_NE(verdict.summary.find("--patience"), std::string::npos) << verdict.summary;
+  JudgeOptions patient;
+  patient.patience_minutes = 1e6;
+  EXPECT_FALSE(judged(script, patient).fault);
+}
+
+// A thousand instructions a block and no patience: more than a whole run may take, not more than
+// some blocks.
+Verdict bounded(Script& script) {
+  script.separable = true;
+  script.instructions_per_block = 1'000'000;
+  JudgeOptions options;
+  options.patience_minutes = 0.05;
+  return judged(script, options);
+}
+
+TEST(JudgeSubject, BlocksThatCanBeRunApartAreBounded) {
+  Script script{kRight};
+  const Verdict verdict = bounded(script);
+  EXPECT_FALSE(verdict.fault) << verdict.summary;
+  EXPECT_EQ(verdict.unseen, 0.01);
+  EXPECT_NE(verdict.summary.find("at most 1 % unseen"), std::string::npos) << verdict.summary;
+}
+
+TEST(JudgeSubject, ABoundFindsWorkThatIsLeftOut) {
+  Script script{[](std::int64_t i, std::int64_t n, float a, float b) {
+    return n == kReal && i % 50 == 7 ? std::optional<float>() : a + b;
+  }};
+  const Verdict verdict = bounded(script);
+  EXPECT_TRUE(verdict.fault == FaultKind::unproven ||
+              verdict.fault == FaultKind::uninitialized_memory_error)
+      << verdict.summary;
+}
+
+TEST(JudgeSubject, ABoundFindsWorkThatIsWrong) {
+  Script script{[](std::int64_t i, std::int64_t n, float a, float b) {
+    return n == kReal && i % 50 == 7 ? a : a + b;
+  }};
+  EXPECT_EQ(bounded(script).fault, FaultKind::correctness_mismatch);
+}
+
+TEST(JudgeSubject, ScratchThatCannotBeHadIsUnproven) {
+  Script script{kRight, [](std::int64_t n) {
+                  Finding finding;
+                  finding.kind = FindingKind::memory_limit;
+                  finding.message = "scratch of 3 TB";
+                  return n == kReal ? std::optional(finding) : std::nullopt;
+                }};
+  const Verdict verdict = judged(script);
+  EXPECT_EQ(verdict.fault, FaultKind::unproven);
+  EXPECT_NE(verdict.summary.find("--memory"), std::string::npos) << verdict.summary;
 }
 
 TEST(JudgeSubject, AProgramThatDoesNotTakeAShapeBreaksItsContract) {

@@ -1,6 +1,7 @@
 #include "kernevo/evaluate/sampling.h"
 
 #include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -30,6 +31,23 @@ TEST(SampleBlocks, DependsOnTheSeedAlone) {
 
 TEST(SamplePoints, KeepsEverythingUnderTheLimit) {
   EXPECT_EQ(sample_points(5, 5, 1), (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+}
+
+TEST(SamplePoints, AreEnoughToTell) {
+  EXPECT_LT(std::pow(1 - 1e-3, static_cast<double>(kTellingPoints)), 0.01);
+  EXPECT_LT(std::pow(1 - 1e-2, static_cast<double>(kTellingBlocks)), 0.01);
+}
+
+// One wrong element in a thousand, in one place: points that come in runs would miss it too often.
+TEST(SamplePoints, FindALineOfWrongElements) {
+  constexpr std::int64_t elements = 10'000'000;
+  int missed = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const auto points = sample_points(elements, 3 * kTellingPoints, seed);
+    const auto first = std::lower_bound(points.begin(), points.end(), elements / 3);
+    missed += first == points.end() || *first >= elements / 3 + elements / 1000 ? 1 : 0;
+  }
+  EXPECT_LE(missed, 6);
 }
 
 TEST(SamplePoints, KeepsBothEndsAndRespectsTheLimit) {

@@ -265,7 +265,7 @@ TEST(KernelFile, triton_files_use_hash_comments) {
 
 TEST(KernelFile, directives_are_plain_text) {
   const std::string kernel = "__global__ void k(int* a) {}\n";
-  EXPECT_TRUE(parse_kernel_file("// \033[2K\n// @launch k<<<1, 32>>>(a)\n" + kernel, "k.cu"));
+  EXPECT_FALSE(parse_kernel_file("// \033[2K\n// @launch k<<<1, 32>>>(a)\n" + kernel, "k.cu"));
   const auto refused =
       parse_kernel_file("// @launch k<<<1, 32>>>(\033[2K\rCORRECT)\n" + kernel, "k.cu");
   ASSERT_FALSE(refused);

@@ -23,7 +23,7 @@ template <class Enum> void expect_distinct_names(int count) {
 
 TEST(Names, AreDistinctWords) {
   expect_distinct_names<FaultClass>(static_cast<int>(FaultClass::ambiguous) + 1);
-  expect_distinct_names<FaultKind>(static_cast<int>(FaultKind::candidate_runtime_error) + 1);
+  expect_distinct_names<FaultKind>(static_cast<int>(FaultKind::unproven) + 1);
   expect_distinct_names<Rung>(static_cast<int>(Rung::real_shapes) + 1);
   expect_distinct_names<FindingKind>(static_cast<int>(FindingKind::crash) + 1);
   expect_distinct_names<TimingMethod>(static_cast<int>(TimingMethod::modelled) + 1);

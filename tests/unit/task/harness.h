@@ -94,7 +94,7 @@ public:
       store_element(dtype, cell.data(), 0, results[i]);
       const double stored = load_element(dtype, cell.data(), 0);
       const double error = std::abs(stored - right[i].value);
-      if (stored == right[i].value)
+      if (stored == right[i].value || (std::isnan(stored) && std::isnan(right[i].value)))
         continue;
       ratio = std::max(
           ratio, right[i].tolerance > 0 && !std::isnan(error) ? error / right[i].tolerance : 1e300);

@@ -1,5 +1,6 @@
 #include "kernevo/vgpu/execute/frames.h"
 
+#include "kernevo/base/random.h"
 #include "kernevo/vgpu/execute/findings.h"
 #include "kernevo/vgpu/execute/launch.h"
 #include "kernevo/vgpu/execute/warp_state.h"
@@ -19,6 +20,13 @@ using ptx::Special;
 // Far above the default stack of a CUDA thread (1 KiB), and 128 MiB for the largest block.
 constexpr std::uint32_t kStackBytes = 128U << 10U;
 constexpr std::uint32_t kStackDepth = 1024;
+
+// Which one a block gets is nobody's promise: with a seed it is any, and some get several.
+std::uint64_t multiprocessor_of(const LaunchState& launch, std::uint64_t block) {
+  const auto count = static_cast<std::uint64_t>(std::max(launch.gpu->multiprocessors, 1));
+  const std::uint64_t seed = launch.options->order_seed;
+  return (seed == 0 ? block : CounterRandom(seed).bits(block)) % count;
+}
 
 template <class T> void fill(std::byte* slot, std::uint64_t value) {
   auto* lanes = reinterpret_cast<T*>(slot); // NOLINT
@@ -76,9 +84,7 @@ std::uint64_t special_value(const WarpState& warp, Special special, int lane) {
   case Special::warpid: return static_cast<std::uint64_t>(warp.index);
   case Special::nwarpid:
     return static_cast<std::uint64_t>(launch.gpu->max_threads_per_multiprocessor / kWarpSize);
-  case Special::smid:
-    return warp.block->number %
-           static_cast<std::uint64_t>(std::max(launch.gpu->multiprocessors, 1));
+  case Special::smid: return multiprocessor_of(launch, warp.block->number);
   case Special::nsmid: return static_cast<std::uint64_t>(launch.gpu->multiprocessors);
   case Special::lanemask_eq: return lane_bit;
   case Special::lanemask_lt: return lane_bit - 1;
