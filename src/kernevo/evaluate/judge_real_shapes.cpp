@@ -28,6 +28,8 @@ constexpr double kStudent = 2.82; // one-sided 99 % of a mean of ten
 // Operations the oracle may spend on one real case: all elements are compared when that is enough,
 // else the telling points and as many more as this allows.
 constexpr double kOracleWork = 1e9;
+// Of the runs after the first, which compared all it could.
+constexpr std::int64_t kLaterPoints = 1 << 16;
 // Of a whole run: inputs twice (theirs and ours), outputs and their maps. A sampled one makes only
 // what it touches.
 constexpr double kBytesFactor = 3;
@@ -92,7 +94,8 @@ private:
   Result<void> run_shape(RealCase& real) {
     const auto grid = grid_to_sample(*real.subject);
     double instructions = instructions_per_work_ * real.work;
-    if (instructions > kBriefRun && grid) {
+    const bool has_many_blocks = real.subject->blocks() >= 8 * kPilotBlocks;
+    if (instructions > kBriefRun && grid && has_many_blocks) {
       KERNEVO_TRY(pilot, pilot_instructions(real, *grid));
       if (!pilot)
         return {};
@@ -153,6 +156,8 @@ private:
       if (!take_real(real, report))
         return {};
       changed.push_back(std::move(report.changed_variables));
+      if (real.options.point_limit > 0)
+        real.options.point_limit = std::min(real.options.point_limit, kLaterPoints);
       real.options.go_on = subject_.instrumented();
     }
     const auto& later = changed.at(1);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <future>
+#include <thread>
 
 namespace kernevo {
 namespace {
@@ -82,6 +84,7 @@ double wide_limit(const Problem& problem) {
 }
 
 constexpr int kSmallInteger = 4;
+constexpr std::size_t kWorthAThread = std::size_t{4} << 20U; // bytes
 
 void use_denormals(InputRecipe& recipe, DType dtype) {
   recipe.kind = Distribution::Kind::denormal;
@@ -256,7 +259,19 @@ InputRecipe input_recipe(const Problem& problem, std::size_t buffer, InputSet se
 
 void fill_input(const Problem& problem, std::size_t buffer, InputSet set, std::uint64_t seed,
                 std::span<std::byte> out) {
-  fill_elements(input_recipe(problem, buffer, set, seed), 0, out);
+  const InputRecipe recipe = input_recipe(problem, buffer, set, seed);
+  const std::size_t width = size_of(recipe.dtype);
+  const std::size_t parts = std::clamp<std::size_t>(
+      out.size() / kWorthAThread, 1, std::max(1U, std::thread::hardware_concurrency()));
+  const std::size_t part = (out.size() / width + parts - 1) / parts * width;
+  std::vector<std::future<void>> others;
+  for (std::size_t begin = part; begin < out.size(); begin += part)
+    others.push_back(std::async(
+        std::launch::async,
+        [&recipe, begin, width, bytes = out.subspan(begin, std::min(part, out.size() - begin))] {
+          fill_elements(recipe, begin / width, bytes);
+        }));
+  fill_elements(recipe, 0, out.first(std::min(part, out.size())));
 }
 
 } // namespace kernevo
