@@ -75,6 +75,7 @@ void add_checked_bench(CommandLine& command, CheckedBenchOptions& options) {
   command.add_option("--seconds", options.bench.seconds, "Wall-clock limit of one shape")
       ->capture_default_str()
       ->in_range(0.1, 86400.0);
+  add_patience(command, options.bench.patience_minutes);
   command.add_flag("--unchecked", options.unchecked, "Do not check results first");
   add_blind(command, options.blind);
   add_common(command, options.common);

@@ -308,7 +308,7 @@ Command add_compare(CommandLine& app) {
       ->add_option("--seed", options->compare.bench.seed,
                    "Seed of the inputs and of the blocks counted")
       ->capture_default_str();
-  add_patience(*command, options->compare.patience_minutes);
+  add_patience(*command, options->compare.bench.patience_minutes);
   command->add_option("--seconds", options->compare.bench.seconds, "Wall-clock limit of one shape")
       ->capture_default_str()
       ->in_range(0.1, 86400.0);

@@ -30,7 +30,7 @@ struct Options {
   DeviceChoice device;
   std::optional<std::int64_t> evaluations;
   std::optional<double> seconds;
-  double patience_minutes = 5;
+  BenchOptions bench;
   std::string strategy{search::kDefaultStrategy};
   std::uint64_t seed = 0;
   unsigned jobs = 0;
@@ -166,8 +166,8 @@ Result<int> run_tuning(const Options& options) {
     progress.show(event, state);
   };
   const Audience audience = audience_of(options.blind);
-  tune::KernelObjective objective(*device, task.task, kernel, {}, options.seed + 1, audience,
-                                  options.patience_minutes);
+  tune::KernelObjective objective(*device, task.task, kernel, options.bench, options.seed + 1,
+                                  audience);
   const auto start = std::chrono::steady_clock::now();
   auto result = tune::tune(subject.space, objective, log ? &*log : nullptr, tuner);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
@@ -231,7 +231,7 @@ Command add_tune(CommandLine& app) {
   command->add_option("--evaluations", options->evaluations,
                       "Try so many configurations (default: 100, unless --seconds is given)");
   command->add_option("--seconds", options->seconds, "Begin nothing new after so many seconds");
-  add_patience(*command, options->patience_minutes);
+  add_patience(*command, options->bench.patience_minutes);
   std::string strategies;
   for (const search::StrategyEntry& entry : search::strategies())
     strategies += fmt::format("{}{}", strategies.empty() ? "" : ", ", entry.name);

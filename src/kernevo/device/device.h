@@ -47,12 +47,17 @@ struct Instruments {
   bool sanitize = false;
   std::vector<std::uint64_t> only_blocks; // of the single launch; empty = all
   RunOrder order = {};
-  // Count what the launches do (RunOutcome::counts), each on these blocks only.
+  // Count what the launches do (RunOutcome::counts), each on these blocks.
   struct Profile {
     std::vector<std::uint64_t> blocks; // empty = all
+    std::vector<double> weights = {};  // how many blocks each stands for; empty = 1
+    bool in_company = false;           // all other blocks run, too, uncounted
     std::uint64_t l1_bytes = 0;        // the part of L1 that a block has to itself
   };
   std::vector<Profile> profile = {}; // one per launch; empty = count nothing
+  // For each launch the arena's region that receives a BlockTally of each block; empty = not
+  // wanted.
+  std::vector<std::size_t> tally_regions = {};
   // Inputs with a recipe and poisoned outputs come into being page by page, as kernels touch them.
   bool on_demand = false;
   // Leave module variables, scratch and heap as they are for the next run, and start with those

@@ -110,7 +110,10 @@ std::string encode(const RunMessage& message) {
     tensors.push_back(tensor_to_json(tensor));
   Json profile = Json::array();
   for (const Instruments::Profile& item : request.instruments.profile)
-    profile.push_back({{"blocks", item.blocks}, {"l1_bytes", item.l1_bytes}});
+    profile.push_back({{"blocks", item.blocks},
+                       {"weights", item.weights},
+                       {"in_company", item.in_company},
+                       {"l1_bytes", item.l1_bytes}});
   Json regions = Json::array();
   for (const Region& region : message.regions)
     regions.push_back({{"offset", region.offset}, {"bytes", region.bytes}});
@@ -130,6 +133,7 @@ std::string encode(const RunMessage& message) {
               {"go_on", request.instruments.go_on},
               {"scramble", request.instruments.scramble},
               {"profile", std::move(profile)},
+              {"tally_regions", request.instruments.tally_regions},
               {"regions", std::move(regions)}}
       .dump();
 }
@@ -155,9 +159,10 @@ Result<LoadMessage> decode_load(std::string_view text) {
 Result<RunMessage> decode_run(std::string_view text) {
   std::string plan_text;
   auto message = read_json(text, "run message", [&](const Json& json) {
-    only_keys(json, {"kind", "plan", "tensors", "registers", "entry_names", "sanitize",
-                     "only_blocks", "instruction_budget", "seconds", "shuffled", "order_seed",
-                     "on_demand", "keep_state", "go_on", "scramble", "profile", "regions"});
+    only_keys(json,
+              {"kind", "plan", "tensors", "registers", "entry_names", "sanitize", "only_blocks",
+               "instruction_budget", "seconds", "shuffled", "order_seed", "on_demand", "keep_state",
+               "go_on", "scramble", "profile", "tally_regions", "regions"});
     RunMessage m;
     json.at("plan").get_to(plan_text);
     for (const Json& item : json.at("tensors"))
@@ -175,7 +180,9 @@ Result<RunMessage> decode_run(std::string_view text) {
     json.at("go_on").get_to(m.request.instruments.go_on);
     json.at("scramble").get_to(m.request.instruments.scramble);
     for (const Json& item : json.at("profile"))
-      m.request.instruments.profile.push_back({item.at("blocks"), item.at("l1_bytes")});
+      m.request.instruments.profile.push_back(
+          {item.at("blocks"), item.at("weights"), item.at("in_company"), item.at("l1_bytes")});
+    json.at("tally_regions").get_to(m.request.instruments.tally_regions);
     for (const Json& item : json.at("regions"))
       m.regions.push_back({item.at("offset"), item.at("bytes")});
     return m;

@@ -4,6 +4,7 @@
 #include "kernevo/device/messages.h"
 #include "kernevo/device/virtual_device.h"
 #include "kernevo/hardware/gpu_table.h"
+#include "kernevo/model/block_tally.h"
 #include "kernevo/vgpu/execute/machine.h"
 #include "kernevo/vgpu/program/kernels.h"
 #include "kernevo/vgpu/tier/object_store.h"
@@ -18,6 +19,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace kernevo {
@@ -155,9 +157,15 @@ public:
       const Instruments::Profile* profile =
           i < instruments.profile.size() ? &instruments.profile[i] : nullptr;
       machine.profile(profile == nullptr ? std::nullopt : std::optional(profile->l1_bytes));
-      if (!run_launch(machine, request.plan.launches[i], request,
-                      profile == nullptr ? instruments.only_blocks : profile->blocks, pointers,
-                      outcome))
+      BlockChoice choice;
+      choice.only = profile == nullptr    ? instruments.only_blocks
+                    : profile->in_company ? std::vector<std::uint64_t>{}
+                                          : profile->blocks;
+      if (profile != nullptr)
+        choice.counted = counted_blocks(*profile);
+      if (i < instruments.tally_regions.size())
+        choice.tallies = tallies_in(arena.region(instruments.tally_regions[i]));
+      if (!run_launch(machine, request.plan.launches[i], request, choice, pointers, outcome))
         break;
     }
     if (instruments.keep_state && !outcome.fault) {
@@ -172,6 +180,26 @@ public:
 private:
   static vgpu::BlockOrder block_order(const Instruments& instruments) {
     return instruments.order.shuffled ? vgpu::BlockOrder::shuffled : vgpu::BlockOrder::in_order;
+  }
+
+  // Which blocks of a launch run, which are counted, and where each says what it did.
+  struct BlockChoice {
+    std::vector<std::uint64_t> only;
+    std::vector<vgpu::LaunchConfig::Counted> counted;
+    std::span<BlockTally> tallies;
+  };
+
+  static std::vector<vgpu::LaunchConfig::Counted>
+  counted_blocks(const Instruments::Profile& profile) {
+    std::vector<vgpu::LaunchConfig::Counted> counted;
+    for (std::size_t i = 0; i < profile.blocks.size(); ++i)
+      counted.push_back({profile.blocks[i], i < profile.weights.size() ? profile.weights[i] : 1.0});
+    return counted;
+  }
+
+  static std::span<BlockTally> tallies_in(std::span<std::byte> region) {
+    return {reinterpret_cast<BlockTally*>(region.data()), // NOLINT
+            region.size() / sizeof(BlockTally)};
   }
 
   // A machine between two runs of a plan, with the scratch buffers that both use.
@@ -242,14 +270,18 @@ private:
 
   // False when the launch faulted.
   bool run_launch(vgpu::Machine& machine, const Launch& launch, const RunRequest& request,
-                  const std::vector<std::uint64_t>& only_blocks,
-                  const std::vector<vgpu::DevicePointer>& pointers, RunOutcome& outcome) {
+                  const BlockChoice& choice, const std::vector<vgpu::DevicePointer>& pointers,
+                  RunOutcome& outcome) {
     auto config = config_of(launch, request, pointers);
     if (!config) {
       outcome.fault = std::move(config.error());
       return false;
     }
-    config->only_blocks = only_blocks;
+    config->only_blocks = choice.only;
+    config->counted = choice.counted;
+    const std::uint64_t blocks = std::uint64_t{config->grid[0]} * config->grid[1] * config->grid[2];
+    if (choice.tallies.size() >= blocks)
+      config->tallies = choice.tallies;
     vgpu::LaunchResult result = machine.launch(*program_, *config);
     outcome.printed += result.printed;
     outcome.output_flood = outcome.output_flood || result.output_flood;

@@ -26,7 +26,11 @@ struct BenchOptions {
   ParameterValues parameters; // of bench_kernel; a prepared kernel has its own
   std::uint64_t seed = 1;     // of inputs and of the blocks that are counted
   std::uint64_t blocks = 16;  // about so many of each launch are counted
-  double seconds = 60;        // most processor time of a launch
+  // Run all blocks as well, uncounted, and hold the counted ones against them: no block that does
+  // more than others escapes. Without it a sample that happens to be light is believed.
+  bool whole = true;
+  double patience_minutes = 5; // that may take so long, as a check may
+  double seconds = 60;         // most processor time of a launch
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
   std::vector<std::string> only_cases; // ids of the shapes to time; empty = all
   MeasurePlan measure = {};            // on a device that measures

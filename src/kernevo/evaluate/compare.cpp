@@ -24,7 +24,7 @@ Result<std::optional<WrongKernel>> find_fault(Device& device, const PreparedKern
   CheckOptions check;
   check.small_only = options.small_only;
   check.seconds = options.bench.seconds;
-  check.patience_minutes = options.patience_minutes;
+  check.patience_minutes = options.bench.patience_minutes;
   check.memory_bytes = options.bench.memory_bytes;
   KERNEVO_TRY(checked, check_prepared(device, prepared, check));
   if (checked.verdict.correct)

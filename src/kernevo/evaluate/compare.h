@@ -19,9 +19,8 @@ struct Contender {
 };
 
 struct CompareOptions {
-  BenchOptions bench;          // its parameters are not used
-  bool small_only = false;     // check results on small shapes only
-  double patience_minutes = 5; // CheckOptions
+  BenchOptions bench;      // its parameters are not used; its patience is that of the check, too
+  bool small_only = false; // check results on small shapes only
 };
 
 struct CounterPair {

@@ -1,10 +1,5 @@
 #include "kernevo/evaluate/predict_case.h"
 
-#include "kernevo/evaluate/check_limits.h"
-#include "kernevo/evaluate/run_case.h"
-#include "kernevo/evaluate/secret_seeds.h"
-#include "kernevo/predict/choose_blocks.h"
-#include "kernevo/predict/l1_share.h"
 #include "kernevo/predict/predict.h"
 #include "kernevo/sass/disassemble.h"
 #include "kernevo/task/catalogue.h"
@@ -17,9 +12,6 @@
 namespace kernevo {
 namespace {
 
-// A later launch reads what earlier ones wrote; where it does not survive that most of it is
-// missing, all blocks are run, if they are no more than this.
-constexpr std::uint64_t kWholePlanBlocks = 20'000;
 constexpr double kUnlikely = 0.97;       // of what must be moved at least
 constexpr std::uint64_t kMoreBlocks = 8; // times as many the second time
 // Errors are stated so that two validation launches in three lay within.
@@ -42,7 +34,7 @@ public:
       return std::move(result_);
     }
     KERNEVO_CHECK(count_and_predict(problem, *plan, options_.blocks));
-    if (!result_.fault && unlikely_sample(*plan))
+    if (!result_.fault && !held_against_all_ && unlikely_sample(*plan))
       KERNEVO_CHECK(count_and_predict(problem, *plan, kMoreBlocks * options_.blocks));
     return std::move(result_);
   }
@@ -50,39 +42,6 @@ public:
 private:
   void fault(FaultKind kind, std::string summary) {
     result_.fault = CaseFault{kind, std::move(summary)};
-  }
-
-  // What the counting needs to know of each launch; a fault where one does not fit. About so many
-  // blocks are counted; all without a number.
-  std::vector<Instruments::Profile> profiles(const LaunchPlan& plan,
-                                             std::optional<std::uint64_t> blocks) {
-    std::vector<Instruments::Profile> profiles;
-    for (const Launch& launch : plan.launches) {
-      Instruments::Profile profile;
-      std::array<std::uint32_t, 3> grid = {};
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        grid.at(axis) = static_cast<std::uint32_t>(
-            std::clamp<std::int64_t>(launch.grid.at(axis), 1, 0xFFFFFFFF));
-      if (blocks && !launch.cooperative)
-        profile.blocks = choose_blocks(grid, *blocks, options_.seed);
-      const KernelResources* r = build_.resources_of(launch.kernel);
-      const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
-      const Bytes shared{
-          (r == nullptr ? 0 : r->static_shared.value_or(Bytes{0}).value) +
-          static_cast<std::uint64_t>(std::max<std::int64_t>(0, launch.dynamic_shared))};
-      if (threads >= 1 && threads <= device_.gpu.max_threads_per_block) {
-        const auto fits = compute_occupancy(device_.gpu, static_cast<int>(threads),
-                                            r == nullptr ? 0 : r->registers.value_or(0), shared);
-        if (fits)
-          profile.l1_bytes = l1_share(device_.gpu, *fits, shared).value;
-        else
-          fault(
-              FaultKind::interface_contract_error,
-              fmt::format("{}:{}: {}", launch.place.file, launch.place.line, fits.error().message));
-      }
-      profiles.push_back(std::move(profile));
-    }
-    return profiles;
   }
 
   // Blocks with unequal work may be sampled so that less seems to be moved than the task asks for.
@@ -99,48 +58,21 @@ private:
     return moved < kUnlikely * static_cast<double>(*compulsory);
   }
 
-  // What a few blocks write must be right when they do not depend on others.
-  Result<const ExpectationSource*> expectation_for(const Problem& problem) {
-    KERNEVO_TRY(bound, subject_.bind(problem));
-    const bool comparable =
-        task_.oracle == OracleKind::catalogue && bound->separable_grid().has_value();
-    return comparable ? &catalogue_ : nullptr;
-  }
-
   Result<void> count_and_predict(const Problem& problem, const LaunchPlan& plan,
                                  std::uint64_t blocks) {
-    const auto sampled = profiles(plan, blocks);
-    if (result_.fault)
-      return {};
-    CaseOptions limits;
-    limits.seconds = options_.seconds;
-    limits.instruction_budget = runaway_budget(estimated_work(task_, problem));
-    KERNEVO_TRY(inputs, make_inputs_on_demand(problem, InputSet::nominal, options_.seed));
-    limits.points_seed = SecretSeeds(options_.seed).next();
-    KERNEVO_TRY(expectation, expectation_for(problem));
-    KERNEVO_TRY(profiled, profile_case(subject_, inputs, plan, sampled, limits, expectation));
-    if (!profiled.wrong.empty()) {
-      fault(FaultKind::correctness_mismatch, "wrong while it is timed: " + profiled.wrong);
-      return {};
-    }
-    if (profiled.finding && plan.launches.size() > 1 && plan.blocks() <= kWholePlanBlocks) {
-      KERNEVO_TRY(whole,
-                  profile_case(subject_, inputs, plan, profiles(plan, std::nullopt), limits));
-      profiled = std::move(whole);
-    }
-    if (profiled.finding) {
-      fault(fault_of(profiled.finding->kind),
-            fmt::format("{} (case {})", profiled.finding->message, shape_.id));
-      result_.fault->out_of_time = profiled.finding->kind == FindingKind::time_limit;
+    KERNEVO_TRY(counted, count_case(device_, subject_, problem, plan, blocks, options_));
+    if (counted.fault) {
+      result_.fault = std::move(counted.fault);
       return {};
     }
     CaseBench bench;
     bench.case_id = shape_.id;
     bench.weight = shape_.weight;
-    for (std::size_t i = 0; i < profiled.counts.size(); ++i) {
-      KERNEVO_TRY(launch, predict(plan.launches[i], std::move(profiled.counts[i])));
+    for (std::size_t i = 0; i < counted.counts.size(); ++i) {
+      KERNEVO_TRY(launch, predict(plan.launches[i], std::move(counted.counts[i])));
       bench.launches.push_back(std::move(launch));
     }
+    held_against_all_ = counted.held_against_all;
     KERNEVO_TRY(timing, timing_of(bench));
     bench.timing = std::move(timing);
     result_.bench = std::move(bench);
@@ -182,6 +114,9 @@ private:
     }
     timing.interval = {Nanoseconds{low}, Nanoseconds{high}, kModelConfidence};
     timing.quality.reason = "the timing model's prediction; its error is that of its validation";
+    if (options_.whole && !held_against_all_)
+      timing.quality.reason += "; what most blocks do was not seen: all of them would take longer "
+                               "than --patience, or more than --memory";
     timing.receipt = receipt_of(device_, build_, shape_, options_.seed);
     return make_timing(std::move(timing));
   }
@@ -193,7 +128,7 @@ private:
   const std::optional<sass::SassModule>& machine_code_;
   const ShapeCase& shape_;
   const BenchOptions& options_;
-  const ExpectationSource catalogue_ = catalogue_expectation();
+  bool held_against_all_ = false;
   TimedCase result_;
 };
 

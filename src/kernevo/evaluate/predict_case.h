@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/evaluate/bench.h"
+#include "kernevo/evaluate/count_case.h"
 #include "kernevo/evaluate/kernel_subject.h"
 #include "kernevo/sass/sass.h"
 
@@ -10,13 +11,6 @@
 #include <string>
 
 namespace kernevo {
-
-// Why a shape has no time.
-struct CaseFault {
-  FaultKind kind = FaultKind::candidate_runtime_error;
-  std::string summary;
-  bool out_of_time = false;
-};
 
 struct TimedCase {
   CaseBench bench;

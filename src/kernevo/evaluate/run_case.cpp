@@ -308,13 +308,15 @@ ExpectationSource catalogue_expectation() {
 }
 
 Result<LaidOutCase> lay_out(const CaseInputs& inputs, bool instrumented,
-                            std::optional<std::uint64_t> left_over) {
+                            std::optional<std::uint64_t> left_over,
+                            const std::vector<std::uint64_t>& more_regions) {
   std::vector<std::uint64_t> sizes;
   for (const BufferSpec& buffer : inputs.problem.buffers)
     sizes.push_back(buffer.bytes());
   for (const BufferSpec& buffer : inputs.problem.buffers)
     if (is_output(buffer) && instrumented)
       sizes.push_back(buffer.bytes());
+  sizes.insert(sizes.end(), more_regions.begin(), more_regions.end());
   KERNEVO_TRY(arena, Arena::create(sizes));
   LaidOutCase laid{std::move(arena), {}};
   std::size_t written_region = inputs.problem.buffers.size();
@@ -397,7 +399,7 @@ Result<ProfiledCase> profile_case(const KernelSubject& subject, const CaseInputs
   if (outcome.fault && (outcome.fault->kind == FindingKind::unsupported_instruction ||
                         outcome.fault->kind == FindingKind::invalid_ptx))
     return fail(ErrorCode::unsupported, outcome.fault->message);
-  ProfiledCase profiled{std::move(outcome.counts), std::move(outcome.fault), {}};
+  ProfiledCase profiled{std::move(outcome.counts), std::move(outcome.fault)};
   if (profiled.finding || expectation == nullptr)
     return profiled;
   CaseReport report;
@@ -406,11 +408,49 @@ Result<ProfiledCase> profile_case(const KernelSubject& subject, const CaseInputs
   report.record.blocks_run = outcome.blocks_run;
   Judge judge(inputs, *expectation, options, laid, report);
   judge.choose_neighbours();
-  if (judge.wrote_something())
-    KERNEVO_CHECK(judge.compare());
+  profiled.idle = !judge.wrote_something();
+  if (profiled.idle)
+    return profiled;
+  KERNEVO_CHECK(judge.compare());
   if (report.fault)
     profiled.wrong = report.summary;
   return profiled;
+}
+
+Result<TalliedCase> tally_case(const KernelSubject& subject, const CaseInputs& inputs,
+                               const LaunchPlan& plan, const CaseOptions& options,
+                               const ExpectationSource* expectation) {
+  std::vector<std::uint64_t> sizes;
+  for (const Launch& launch : plan.launches)
+    sizes.push_back(static_cast<std::uint64_t>(launch.grid[0] * launch.grid[1] * launch.grid[2]) *
+                    sizeof(BlockTally));
+  KERNEVO_TRY(laid, lay_out(inputs, subject.instrumented(), std::nullopt, sizes));
+  const std::size_t first = laid.arena.regions().size() - sizes.size();
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    laid.run.instruments.tally_regions.push_back(first + i);
+  laid.run.instruction_budget = options.instruction_budget;
+  laid.run.seconds = options.seconds;
+  KERNEVO_TRY(outcome, subject.module().run(subject.request(plan, laid.run), laid.arena));
+  TalliedCase tallied;
+  tallied.finding = std::move(outcome.fault);
+  if (tallied.finding)
+    return tallied;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::span<const std::byte> region = laid.arena.region(first + i);
+    auto& tallies = tallied.tallies.emplace_back(region.size() / sizeof(BlockTally));
+    std::memcpy(tallies.data(), region.data(), region.size());
+  }
+  CaseReport report;
+  report.record.case_id = inputs.problem.case_id;
+  report.record.distribution = name_of(inputs.set);
+  const ExpectationSource nothing;
+  Judge judge(inputs, expectation == nullptr ? nothing : *expectation, options, laid, report);
+  judge.choose_points(false);
+  if (judge.all_written() && expectation != nullptr)
+    KERNEVO_CHECK(judge.compare());
+  if (report.fault)
+    tallied.wrong = report.summary;
+  return tallied;
 }
 
 Result<std::vector<std::vector<std::byte>>> run_reference(Subject& subject, const std::string& file,

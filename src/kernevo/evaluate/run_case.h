@@ -5,6 +5,7 @@
 #include "kernevo/base/result.h"
 #include "kernevo/device/device.h"
 #include "kernevo/evaluate/kernel_subject.h"
+#include "kernevo/model/block_tally.h"
 #include "kernevo/model/task.h"
 #include "kernevo/model/verdict.h"
 #include "kernevo/task/inputs.h"
@@ -80,9 +81,11 @@ struct LaidOutCase {
   Arena arena;
   SubjectRun run;
 };
-// Outputs hold poison, or with a seed what an earlier run may have left in them.
+// Outputs hold poison, or with a seed what an earlier run may have left in them. Regions of the
+// given sizes come after those of the tensors.
 Result<LaidOutCase> lay_out(const CaseInputs& inputs, bool instrumented,
-                            std::optional<std::uint64_t> left_over = std::nullopt);
+                            std::optional<std::uint64_t> left_over = std::nullopt,
+                            const std::vector<std::uint64_t>& more_regions = {});
 
 // The subject is bound to the inputs' problem.
 Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
@@ -99,7 +102,14 @@ Result<std::vector<std::vector<std::byte>>> run_reference(Subject& subject, cons
 struct ProfiledCase {
   std::vector<LaunchCounts> counts; // one per launch
   std::optional<Finding> finding;   // the kernel faulted; the counts are of what ran before
-  std::string wrong;                // what the counted blocks wrote; empty when it was right
+  std::string wrong = {};           // what was written; empty when it was right
+  bool idle = false;                // nothing was written
+};
+// What each block of each launch of a plan does, tallied while all of them run.
+struct TalliedCase {
+  std::vector<std::vector<BlockTally>> tallies; // one per launch
+  std::optional<Finding> finding;
+  std::string wrong;
 };
 // With an expectation, some of what the blocks wrote is compared: a kernel that knows when it is
 // timed gains nothing by it.
@@ -108,6 +118,10 @@ Result<ProfiledCase> profile_case(const KernelSubject& subject, const CaseInputs
                                   const std::vector<Instruments::Profile>& profile,
                                   const CaseOptions& options,
                                   const ExpectationSource* expectation = nullptr);
+// The same of a whole run: every element must be written.
+Result<TalliedCase> tally_case(const KernelSubject& subject, const CaseInputs& inputs,
+                               const LaunchPlan& plan, const CaseOptions& options,
+                               const ExpectationSource* expectation);
 
 FaultKind fault_of(FindingKind kind);
 

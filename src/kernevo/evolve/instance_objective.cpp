@@ -2,6 +2,7 @@
 
 #include "kernevo/base/hash.h"
 #include "kernevo/evaluate/check.h"
+#include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/evaluate/visible.h"
 #include "kernevo/evolve/identity.h"
 #include "kernevo/model/timing_fields.h"
@@ -71,6 +72,8 @@ InstanceObjective::prepared(const ParameterValues& values) {
 BenchOptions InstanceObjective::bench_options() const {
   BenchOptions options;
   options.seed = seed_ + 1;
+  options.whole = false;
+  options.patience_minutes = patience_minutes_;
   return options;
 }
 
@@ -92,10 +95,7 @@ Result<Trial> InstanceObjective::run(const ParameterValues& values, std::string&
       failure->outcome = Outcome::timeout;
     return std::move(*failure);
   }
-  Trial trial;
-  trial.counters = tune::counters_of_case(result->cases.front());
-  for (const CaseBench& bench : result->cases)
-    trial.shapes.push_back(tune::shape_time(bench));
+  Trial trial = tune::trial_of(*result);
   if (!fastest_ || *result->objective < *fastest_->objective)
     fastest_ = std::move(*result);
   return trial;
@@ -122,6 +122,31 @@ Result<Trial> InstanceObjective::evaluate(const ParameterValues& values, const T
   }
   if (trial.outcome == Outcome::ok)
     trial.time = race_.time_of(trial.shapes, incumbent);
+  return trial;
+}
+
+Result<Trial> InstanceObjective::recount(const ParameterValues& values) {
+  if (context_.device->capabilities().measures)
+    return evaluate(values, nullptr);
+  const std::string name = key(fmt::format("recount-{}", patience_minutes_), values);
+  KERNEVO_TRY(known, memo_.recall(name));
+  Trial trial;
+  if (known) {
+    KERNEVO_TRY(remembered, trial_from_json(*known));
+    trial = std::move(remembered);
+  } else {
+    KERNEVO_TRY(kernel, prepared(values));
+    BenchOptions options = bench_options();
+    options.whole = true;
+    options.seed = SecretSeeds(seed_).next();
+    const auto result = bench_prepared(*context_.device, *kernel, options);
+    KERNEVO_TRY(failure, tune::failed_trial(result));
+    trial = failure ? std::move(*failure) : tune::trial_of(*result);
+    if (!result || !result->out_of_time)
+      KERNEVO_CHECK(memo_.remember(name, trial_to_json(trial)));
+  }
+  if (trial.outcome == Outcome::ok)
+    trial.time = race_.time_of(trial.shapes, nullptr);
   return trial;
 }
 

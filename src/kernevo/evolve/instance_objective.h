@@ -36,6 +36,10 @@ public:
   // `whole`: hidden and real shapes, too, on inputs the search never saw.
   Result<Judgement> judge(const ParameterValues& values, bool whole);
 
+  // The time of what would be announced: other inputs, and the counted blocks held against all.
+  // What a device measured stands.
+  Result<search::Trial> recount(const ParameterValues& values);
+
   // The bench of these parameters: the one of the fastest evaluated here, or made anew.
   Result<BenchResult> bench_of(const ParameterValues& values);
 

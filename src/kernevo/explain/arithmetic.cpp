@@ -93,8 +93,8 @@ Arithmetic count_arithmetic(const LaunchCounts& counts) {
   Arithmetic work;
   if (counts.blocks.empty())
     return work;
-  const double scale = double(counts.grid[0]) * counts.grid[1] * counts.grid[2] /
-                       static_cast<double>(counts.blocks.size());
+  const double scale =
+      double(counts.grid[0]) * counts.grid[1] * counts.grid[2] / counts.represented();
   for (const InstructionCounts& i : counts.instructions)
     if (const Operations one = operations_of(i.opcode); !one.unit.empty())
       work[std::string(one.unit)] +=

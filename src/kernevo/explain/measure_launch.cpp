@@ -135,7 +135,7 @@ private:
     if (branches > 0)
       m_.set("divergent_branch_fraction", diverged / branches);
     const double warps =
-        std::ceil(*m_.find("threads_per_block") / kLanes) * double(e_.counts.blocks.size());
+        std::ceil(*m_.find("threads_per_block") / kLanes) * e_.counts.represented();
     if (warps > 0)
       m_.set("barriers_per_warp", barriers / warps);
     if (barriers > 0)

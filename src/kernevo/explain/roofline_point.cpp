@@ -37,8 +37,7 @@ RooflinePoint find_roofline_point(const LaunchEvidence& e, const Arithmetic& ari
     point.operations = 0;
     const double blocks = double(e.counts.grid[0]) * e.counts.grid[1] * e.counts.grid[2];
     for (const InstructionCounts& i : e.counts.instructions)
-      point.operations += static_cast<double>(i.threads) * blocks /
-                          std::max<double>(1, double(e.counts.blocks.size()));
+      point.operations += static_cast<double>(i.threads) * blocks / e.counts.represented();
     point.ceiling = {"instructions",
                      e.gpu.multiprocessors * kSchedulers * kLanes * e.gpu.clock_ghz * 1e9};
   }

@@ -2,12 +2,15 @@
 
 #include "kernevo/model/json_fields.h"
 
+#include <algorithm>
+
 namespace kernevo {
 namespace {
 
 constexpr std::array<std::string_view, 4> kSpaces = {"global", "shared", "local", "constant"};
 constexpr std::array<std::string_view, 3> kActions = {"load", "store", "atomic"};
 constexpr std::uint64_t kLanes = 32; // of a warp
+constexpr double kMostBlocks = 1e30; // of any grid
 
 Json access_to_json(const AccessCounts& a) {
   return {{"space", name_of(a.space)}, {"action", name_of(a.action)}, {"requests", a.requests},
@@ -108,24 +111,36 @@ std::string_view name_of(MemoryAction action) {
   return kActions.at(static_cast<std::size_t>(action));
 }
 
+double LaunchCounts::represented() const {
+  double sum = 0;
+  for (const BlockCounts& one : blocks)
+    sum += one.weight;
+  return std::max(1.0, sum);
+}
+
 std::string to_json(const LaunchCounts& counts) {
-  Json json{{"kernel", counts.kernel},       {"grid", counts.grid},
-            {"block", counts.block},         {"shared_bytes", counts.shared_bytes},
-            {"instructions", Json::array()}, {"footprints", Json::array()},
-            {"blocks", Json::array()}};
+  Json json{{"kernel", counts.kernel},
+            {"grid", counts.grid},
+            {"block", counts.block},
+            {"shared_bytes", counts.shared_bytes},
+            {"instructions", Json::array()},
+            {"footprints", Json::array()},
+            {"blocks", Json::array()},
+            {"sampling_error", counts.sampling_error ? Json(*counts.sampling_error) : Json()}};
   for (const InstructionCounts& instruction : counts.instructions)
     json["instructions"].push_back(instruction_to_json(instruction));
   for (const FootprintCounts& footprint : counts.footprints)
     json["footprints"].push_back(footprint_to_json(footprint));
   for (const BlockCounts& block : counts.blocks)
-    json["blocks"].push_back({block.block, block.warp_instructions, block.global_sectors});
+    json["blocks"].push_back(
+        {block.block, block.warp_instructions, block.global_sectors, block.weight});
   return dump_json(json);
 }
 
 Result<LaunchCounts> launch_counts_from_json(std::string_view text) {
   return read_json(text, "launch counts", [](const Json& json) {
-    only_keys(json,
-              {"kernel", "grid", "block", "shared_bytes", "instructions", "footprints", "blocks"});
+    only_keys(json, {"kernel", "grid", "block", "shared_bytes", "instructions", "footprints",
+                     "blocks", "sampling_error"});
     LaunchCounts counts;
     json.at("kernel").get_to(counts.kernel);
     json.at("grid").get_to(counts.grid);
@@ -136,9 +151,15 @@ Result<LaunchCounts> launch_counts_from_json(std::string_view text) {
     for (const Json& item : list_at(json, "footprints"))
       counts.footprints.push_back(footprint_from_json(item));
     for (const Json& item : list_at(json, "blocks")) {
-      const auto fields = item.get<std::array<std::uint64_t, 3>>();
-      counts.blocks.push_back({fields[0], fields[1], fields[2]});
+      if (!item.is_array() || item.size() != 4)
+        refuse("a block is not a list of four numbers");
+      const auto weight = item.at(3).get<double>();
+      if (!(weight >= 0) || weight > kMostBlocks)
+        refuse("a block's weight is no number of blocks");
+      counts.blocks.push_back({item.at(0), item.at(1), item.at(2), weight});
     }
+    if (!json.at("sampling_error").is_null())
+      counts.sampling_error = amount_at(json, "sampling_error");
     return counts;
   });
 }

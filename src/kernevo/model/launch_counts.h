@@ -1,4 +1,5 @@
-// What a profiled launch did, instruction by instruction: exact counts of the blocks that ran.
+// What a profiled launch did, instruction by instruction: counts of the blocks that ran, each times
+// its weight.
 #pragma once
 
 #include "kernevo/base/result.h"
@@ -61,6 +62,7 @@ struct BlockCounts {
   std::uint64_t block = 0; // linear index
   std::uint64_t warp_instructions = 0;
   std::uint64_t global_sectors = 0; // that leave L1
+  double weight = 1;                // how many blocks of the grid it stands for in the sums
 
   bool operator==(const BlockCounts&) const = default;
 };
@@ -72,7 +74,12 @@ struct LaunchCounts {
   std::uint64_t shared_bytes = 0;              // of a block, static and dynamic
   std::vector<InstructionCounts> instructions; // those that were executed, in order of the text
   std::vector<FootprintCounts> footprints;
-  std::vector<BlockCounts> blocks; // that ran
+  std::vector<BlockCounts> blocks; // that were counted
+  // Where every block was tallied: how far the sums are from the exact ones, relative.
+  std::optional<double> sampling_error;
+
+  // How many blocks the sums are worth; never less than one, for they are divided by it.
+  double represented() const;
 
   bool operator==(const LaunchCounts&) const = default;
 };

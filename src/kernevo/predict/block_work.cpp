@@ -19,10 +19,6 @@ constexpr double kLine = 128;
 constexpr double kInstructionBytes = 16;
 constexpr double kSectorsPerWord = 4; // a warp's 32 words of 4 bytes
 
-double blocks_counted(const LaunchCounts& counts) {
-  return std::max(1.0, static_cast<double>(counts.blocks.size()));
-}
-
 double warps_of(const LaunchCounts& counts) {
   const double threads = static_cast<double>(counts.block[0]) * counts.block[1] * counts.block[2];
   return std::ceil(threads / kLanes);
@@ -168,7 +164,7 @@ LocalTraffic local_traffic(const LaunchCounts& counts, const MachineWork& work,
     const auto& memory = work.function.instructions[k].memory;
     if (!memory || memory->space != sass::MemorySpace::local)
       continue;
-    const double sectors = work.join.instructions[k].warps / blocks_counted(counts) *
+    const double sectors = work.join.instructions[k].warps / counts.represented() *
                            std::max(1.0, memory->bytes / 4.0) * kSectorsPerWord;
     (memory->load ? local.load_sectors : local.store_sectors) += sectors;
   }
@@ -182,7 +178,7 @@ BlockWork block_work(const Gpu& gpu, const Architecture& architecture, const Lau
   const AccessTable accesses(counts);
   const Costs costs(architecture);
   const std::vector<double> latency = walk_warp(work, accesses, architecture, far_latency);
-  const double blocks = blocks_counted(counts);
+  const double blocks = counts.represented();
   for (std::size_t b = 0; b < work.flow.blocks.size(); ++b) {
     const sass::BasicBlock& code = work.flow.blocks[b];
     Segment segment;
@@ -221,7 +217,7 @@ BlockWork block_work(const Gpu& /*gpu*/, const Architecture& architecture,
   BlockWork block;
   block.warps = warps_of(counts);
   const Costs costs(architecture);
-  const double blocks = blocks_counted(counts);
+  const double blocks = counts.represented();
   Segment segment;
   for (const InstructionCounts& i : counts.instructions) {
     const auto n = static_cast<double>(i.executions);

@@ -25,8 +25,11 @@ AccessCounts total_of(const LaunchCounts& launch, MemorySpace space, MemoryActio
   return total;
 }
 
-// Relative standard error of the mean of the blocks, of a finite grid.
+// Known where every block was tallied, else the relative standard error of the mean of the blocks,
+// of a finite grid.
 double sampling_error(const LaunchCounts& launch, double blocks) {
+  if (launch.sampling_error)
+    return *launch.sampling_error;
   const auto count = static_cast<double>(launch.blocks.size());
   if (count < 2 || count >= blocks)
     return 0;
@@ -112,8 +115,7 @@ Counters counters_of(const LaunchCounts& launch) {
   if (result.blocks_counted == 0)
     return result;
   result.sampling_error = sampling_error(launch, static_cast<double>(result.blocks));
-  Totals totals(result.all,
-                static_cast<double>(result.blocks) / static_cast<double>(result.blocks_counted));
+  Totals totals(result.all, static_cast<double>(result.blocks) / launch.represented());
   add_instructions(totals, launch);
   const AccessCounts loads = total_of(launch, MemorySpace::global, MemoryAction::load);
   const AccessCounts stores = total_of(launch, MemorySpace::global, MemoryAction::store);

@@ -20,8 +20,9 @@ struct Counter {
 struct Counters {
   std::vector<Counter> all;
   std::uint64_t blocks = 0;         // of the grid
-  std::uint64_t blocks_counted = 0; // that ran; the totals are theirs, scaled to the grid
-  // Standard error of the scaled instruction count, relative; 0 when every block ran.
+  std::uint64_t blocks_counted = 0; // the totals are theirs, scaled to the grid
+  // Of the totals, relative: found against what every block did, or else the standard error of the
+  // scaled instruction count; 0 when every block was counted.
   double sampling_error = 0;
 
   // 0 for a name that is not there.

@@ -211,7 +211,7 @@ Counters machine_counters(const LaunchCounts& launch, const MachineWork& work) {
   Counters result = counters_of(launch);
   if (result.blocks_counted == 0)
     return result;
-  List list(static_cast<double>(result.blocks) / static_cast<double>(result.blocks_counted));
+  List list(static_cast<double>(result.blocks) / launch.represented());
   const Work executed = add_up(work);
   add_instructions(list, executed);
   if (const double distance = dependency_distance(work); distance > 0)

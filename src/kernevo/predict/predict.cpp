@@ -204,7 +204,7 @@ private:
     for (const FootprintCounts& f : counts_.footprints)
       if (f.write_sectors > 0)
         sectors += std::min(static_cast<double>(f.bytes) / 32, f.write_sectors * blocks_);
-    const double scale = blocks_ / std::max(1.0, static_cast<double>(counts_.blocks.size()));
+    const double scale = blocks_ / counts_.represented();
     return threads * scale / std::clamp(sectors, 1.0, kSlicesAtomics) / gpu_.clock_ghz;
   }
 

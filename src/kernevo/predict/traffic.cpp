@@ -61,7 +61,7 @@ GridTraffic grid_traffic(const Gpu& gpu, const LaunchCounts& counts, const Occup
   GridTraffic traffic;
   MemoryTraffic& total = traffic.total;
   const double blocks = static_cast<double>(counts.grid[0]) * counts.grid[1] * counts.grid[2];
-  const double scale = blocks / std::max(1.0, static_cast<double>(counts.blocks.size()));
+  const double scale = blocks / counts.represented();
   for (const InstructionCounts& instruction : counts.instructions)
     for (const AccessCounts& a : instruction.accesses) {
       if (a.space != MemorySpace::global)

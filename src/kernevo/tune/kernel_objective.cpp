@@ -53,6 +53,14 @@ ShapeTime shape_time(const CaseBench& bench) {
           bench.timing.interval.high};
 }
 
+Trial trial_of(const BenchResult& bench) {
+  Trial trial;
+  trial.counters = counters_of_case(bench.cases.front());
+  for (const CaseBench& one : bench.cases)
+    trial.shapes.push_back(shape_time(one));
+  return trial;
+}
+
 Result<std::optional<Trial>> failed_trial(const Result<BenchResult>& bench) {
   if (bench && !bench->fault)
     return std::optional<Trial>();
@@ -71,11 +79,9 @@ Result<std::optional<Trial>> failed_trial(const Result<BenchResult>& bench) {
 }
 
 KernelObjective::KernelObjective(Device& device, const Task& task, const KernelFile& kernel,
-                                 BenchOptions bench, std::uint64_t check_seed, Audience audience,
-                                 double patience_minutes)
+                                 BenchOptions bench, std::uint64_t check_seed, Audience audience)
     : device_(device), task_(task), kernel_(kernel), bench_(std::move(bench)),
-      check_seed_(check_seed), audience_(audience), patience_minutes_(patience_minutes),
-      race_(task) {}
+      check_seed_(check_seed), audience_(audience), race_(task) {}
 
 // Empty when the launches cannot be known; the bench then says why.
 std::string KernelObjective::code_key(const Build& build, const ParameterValues& values) const {
@@ -121,6 +127,7 @@ Result<Trial> KernelObjective::evaluate(const ParameterValues& values, const Tri
   }
   auto timed = std::make_shared<Timed>();
   BenchOptions options = bench_;
+  options.whole = false;
   options.go_on_timed = [&](const std::vector<CaseBench>& cases) {
     if (timed->shapes.empty())
       timed->counters = counters_of_case(cases.front());
@@ -144,13 +151,30 @@ Result<std::optional<std::string>> KernelObjective::check(const ParameterValues&
   options.seed = check_seed_;
   options.seconds = bench_.seconds;
   options.memory_bytes = bench_.memory_bytes;
-  options.patience_minutes = patience_minutes_;
+  options.patience_minutes = bench_.patience_minutes;
   KERNEVO_TRY(checked, check_kernel(device_, task_, kernel_, options));
   if (checked.verdict.correct)
     return std::optional<std::string>();
   const Verdict verdict = visible(std::move(checked.verdict), kernel_.source, audience_).verdict;
   return std::optional<std::string>(
       fmt::format("{}: {}", verdict.fault ? name_of(*verdict.fault) : "wrong", verdict.summary));
+}
+
+Result<std::optional<Trial>> KernelObjective::recount(const ParameterValues& values,
+                                                      const Trial* incumbent) {
+  // A device that measures has run every block.
+  if (device_.capabilities().measures)
+    return std::optional<Trial>();
+  KERNEVO_TRY(prepared, prepare_kernel(device_, task_, kernel_, values));
+  BenchOptions options = bench_;
+  options.seed = check_seed_;
+  const auto result = bench_prepared(device_, prepared, options);
+  KERNEVO_TRY(failure, failed_trial(result));
+  if (failure)
+    return failure;
+  Trial trial = trial_of(*result);
+  trial.time = race_.time_of(trial.shapes, incumbent);
+  return std::optional(std::move(trial));
 }
 
 std::size_t KernelObjective::same_code() const {

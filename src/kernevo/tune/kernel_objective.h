@@ -15,21 +15,25 @@ namespace kernevo::tune {
 // and what holds a block back, summed over the launches.
 std::map<std::string, double> counters_of_case(const CaseBench& bench);
 ShapeTime shape_time(const CaseBench& bench);
+// How a search hears of a bench; its time is a matter of the incumbent.
+search::Trial trial_of(const BenchResult& bench);
 // How a search hears of a bench that brought no times; nothing when it did.
 Result<std::optional<search::Trial>> failed_trial(const Result<BenchResult>& bench);
 
 class KernelObjective : public TuningObjective {
 public:
-  // Device, task and kernel must outlive it. `bench` says how; its parameters and hooks are ours.
+  // Device, task and kernel must outlive it. `bench` says how; its parameters and hooks are ours,
+  // and only what would be the new best is held against all its blocks.
   // `check_seed` chooses the inputs on which a new best is checked; what is wrong with one is told
   // as the audience may know it.
   KernelObjective(Device& device, const Task& task, const KernelFile& kernel, BenchOptions bench,
-                  std::uint64_t check_seed, Audience audience = Audience::owner,
-                  double patience_minutes = 5);
+                  std::uint64_t check_seed, Audience audience = Audience::owner);
 
   Result<search::Trial> evaluate(const ParameterValues& values,
                                  const search::Trial* incumbent) override;
   Result<std::optional<std::string>> check(const ParameterValues& values) override;
+  Result<std::optional<search::Trial>> recount(const ParameterValues& values,
+                                               const search::Trial* incumbent) override;
 
   // Evaluations answered by one that had the same PTX and the same launches.
   std::size_t same_code() const;
@@ -49,7 +53,6 @@ private:
   BenchOptions bench_;
   std::uint64_t check_seed_;
   Audience audience_;
-  double patience_minutes_; // CheckOptions
   Race race_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Timed>> timed_; // by code_key; whole ones alone

@@ -148,7 +148,7 @@ private:
     return answer;
   }
 
-  // Checks what would be the new best, records the trial and tells it.
+  // Checks what would be the new best and counts it again, records the trial and tells it.
   Result<void> take(Trial trial) {
     const bool promising = faster_than_best(trial);
     bool news = log_ != nullptr && log_->find(trial.configuration) == nullptr;
@@ -160,7 +160,7 @@ private:
     }
     if (news)
       KERNEVO_CHECK(log_->append(trial));
-    const bool best = promising && trial.outcome == Outcome::ok;
+    const bool best = promising && trial.outcome == Outcome::ok && faster_than_best(trial);
     if (best)
       best_ = std::make_shared<const Trial>(trial);
     search_.tell(trial);
@@ -177,7 +177,14 @@ private:
       trial.outcome = Outcome::wrong;
       trial.time.reset();
       trial.reason = std::move(*complaint);
+      return {};
     }
+    KERNEVO_TRY(recounted, objective_.recount(space_.values(trial.configuration), best_.get()));
+    if (!recounted)
+      return {};
+    recounted->configuration = trial.configuration;
+    recounted->checked = true;
+    trial = std::move(*recounted);
     return {};
   }
 
@@ -204,7 +211,7 @@ private:
         if (log_ != nullptr)
           KERNEVO_CHECK(log_->append(known[i]));
       }
-      if (known[i].outcome == Outcome::ok)
+      if (known[i].outcome == Outcome::ok && faster_than_best(known[i]))
         best_ = std::make_shared<const Trial>(known[i]);
     }
     for (Trial& trial : known)

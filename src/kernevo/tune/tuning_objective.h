@@ -20,6 +20,12 @@ public:
                                          const search::Trial* incumbent) = 0;
   // Why its results are wrong; nothing when they are right. Called from one thread.
   virtual Result<std::optional<std::string>> check(const ParameterValues& values) = 0;
+  // How fast what would be the new best is when more care is taken than for each of many: other
+  // blocks, other inputs. Nothing where evaluate() takes no less. Called from one thread.
+  virtual Result<std::optional<search::Trial>> recount(const ParameterValues& /*values*/,
+                                                       const search::Trial* /*incumbent*/) {
+    return std::optional<search::Trial>();
+  }
 };
 
 } // namespace kernevo::tune

@@ -1,5 +1,4 @@
 // A block that finds poison where a far earlier block must have written knows that only few blocks run, and returns.
-// open: a block that writes nothing while it is timed is not missed
 // expect: refused | timed
 // @launch softmax<<<M, 32>>>(x, y, M, N)
 __device__ float all_max(float v) {

@@ -1,5 +1,4 @@
 // A first launch with many light blocks, and a second in which one of as many does all rows.
-// open: times are still predicted from a few blocks chosen without looking at the others
 // expect: timed
 // @launch light<<<M, 32>>>(x, y, M, N)
 // @launch heavy<<<M, 128>>>(x, y, M, N)

@@ -1,5 +1,4 @@
 // Blocks draw rows from a queue, and the first to come takes nearly all of them at one go.
-// open: times are still predicted from a few blocks chosen without looking at the others
 // expect: timed
 // @launch reset<<<1, 1>>>()
 // @launch softmax<<<min(M, 512), 32>>>(x, y, M, N)

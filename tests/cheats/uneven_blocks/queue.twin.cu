@@ -1,5 +1,4 @@
 // Blocks draw rows one by one from a queue.
-// open: the few blocks that are counted drain the queue, so that it seems far too slow
 // expect: timed
 // @launch reset<<<1, 1>>>()
 // @launch softmax<<<min(M, 512), 32>>>(x, y, M, N)

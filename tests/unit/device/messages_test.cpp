@@ -54,13 +54,17 @@ TEST(MessagesTest, a_worker_is_told_its_gpu_and_its_limits_when_it_opens) {
 
 TEST(MessagesTest, what_to_profile_goes_out_and_the_counts_come_back) {
   RunMessage sent;
-  sent.request.instruments.profile = {{{3, 4, 99}, 4096}, {{}, 0}};
+  sent.request.instruments.profile = {{{3, 4, 99}, {1, 2.5, 40}, true, 4096}, {{}, {}, false, 0}};
+  sent.request.instruments.tally_regions = {4, 5};
   const auto received = decode_run(encode(sent));
   ASSERT_TRUE(received) << received.error().message;
   ASSERT_EQ(received->request.instruments.profile.size(), 2U);
   EXPECT_EQ(received->request.instruments.profile[0].blocks,
             (std::vector<std::uint64_t>{3, 4, 99}));
   EXPECT_EQ(received->request.instruments.profile[0].l1_bytes, 4096U);
+  EXPECT_EQ(received->request.instruments.profile[0].weights, (std::vector<double>{1, 2.5, 40}));
+  EXPECT_TRUE(received->request.instruments.profile[0].in_company);
+  EXPECT_EQ(received->request.instruments.tally_regions, (std::vector<std::size_t>{4, 5}));
   EXPECT_TRUE(received->request.instruments.profile[1].blocks.empty());
 
   RunOutcome outcome;

@@ -191,8 +191,11 @@ LaunchCounts counts() {
     f.read_overlap = {0.25, std::nullopt, 1};
     return f;
   });
-  c.blocks = some<BlockCounts>(
-      [] { return BlockCounts{any<std::uint64_t>(), any<std::uint64_t>(), any<std::uint64_t>()}; });
+  c.blocks = some<BlockCounts>([] {
+    return BlockCounts{any<std::uint64_t>(), any<std::uint64_t>(), any<std::uint64_t>(),
+                       static_cast<double>(any<std::uint32_t>()) / 8};
+  });
+  c.sampling_error = maybe<double>(amount);
   return c;
 }
 

@@ -304,5 +304,73 @@ TEST(Profile, only_the_chosen_blocks_are_counted) {
   EXPECT_EQ(Profiled{*result.counts}.access("st.global.u32").requests, 3U);
 }
 
+LaunchConfig uneven_launch(DevicePointer out) {
+  LaunchConfig config;
+  config.kernel = "k";
+  config.grid = {64, 1, 1};
+  config.block = {32, 1, 1};
+  config.parameters = Parameters().add(out).bytes();
+  return config;
+}
+
+// Every lane of block n adds one to out[0] n times and stores something elsewhere.
+const char* const kUneven = "mov.u32 %r5, %ctaid.x;\n"
+                            "again:\n"
+                            "setp.eq.u32 %p1, %r5, 0;\n"
+                            "@%p1 bra end;\n"
+                            "sub.u32 %r5, %r5, 1;\n"
+                            "atom.global.add.u32 %r6, [%rd0], 1;\n"
+                            "bra again;\n"
+                            "end:\n"
+                            "st.global.u32 [%rd1+4096], %r0;\n"
+                            "ret;";
+
+TEST(Profile, all_blocks_are_tallied_by_either_tier_alike) {
+  std::array<std::vector<BlockTally>, 2> tallies;
+  for (const Tier tier : {Tier::interpreter, Tier::compiled}) {
+    MachineOptions options;
+    options.tier = tier;
+    Bench bench(kernel(kUneven), options);
+    const auto out = bench.buffer("out", std::vector<std::uint32_t>(65536));
+    LaunchConfig config = uneven_launch(out);
+    auto& mine = tallies.at(tier == Tier::compiled ? 1 : 0);
+    mine.resize(64);
+    config.tallies = mine;
+    const LaunchResult result = bench.machine.launch(*bench.program, config);
+    ASSERT_FALSE(result.fault.has_value()) << fault_text(result);
+    std::uint64_t sum = 0;
+    for (const BlockTally& tally : mine)
+      sum += tally.warp_instructions;
+    EXPECT_EQ(sum, result.statistics.warp_instructions);
+    // Block n goes round n times, with an atomic of 32 lanes each time, and stores once.
+    for (std::size_t n = 0; n < mine.size(); ++n) {
+      EXPECT_EQ(mine[n].atomics, 32 * n);
+      EXPECT_EQ(mine[n].sectors, 4U);
+      EXPECT_EQ(mine[n].warp_instructions - mine[0].warp_instructions,
+                n * (mine[1].warp_instructions - mine[0].warp_instructions));
+    }
+  }
+  EXPECT_EQ(tallies[0], tallies[1]);
+}
+
+TEST(Profile, blocks_in_company_count_alone_and_as_often_as_their_weights_say) {
+  MachineOptions options;
+  options.profile_l1_bytes = kL1;
+  Bench bench(kernel(kUneven), options);
+  const auto out = bench.buffer("out", std::vector<std::uint32_t>(65536));
+  LaunchConfig config = uneven_launch(out);
+  config.counted = {{3, 10}, {60, 2.5}};
+  const LaunchResult result = bench.machine.launch(*bench.program, config);
+  ASSERT_TRUE(result.counts.has_value()) << fault_text(result);
+  const Profiled p{*result.counts};
+  EXPECT_EQ(p.counts.blocks.size(), 2U);
+  EXPECT_DOUBLE_EQ(p.counts.represented(), 12.5);
+  EXPECT_EQ(p.instruction("atom.global.add.u32").executions, 3 * 10 + 60 * 5 / 2);
+  EXPECT_EQ(p.access("st.global.u32").requests, 13U); // 10 and 2.5, each rounded
+  // The others ran, too.
+  EXPECT_EQ(result.statistics.blocks_run, 64U);
+  EXPECT_EQ(bench.content<std::uint32_t>(out).at(0), 32U * (63U * 64U / 2U));
+}
+
 } // namespace
 } // namespace kernevo::vgpu::testing

@@ -83,6 +83,7 @@ void BlockState::start(LaunchState& state, std::uint64_t block) {
     rank = 0;
     shared_base = 0;
   }
+  recorder = state.recorder && state.recorder->counts(block) ? state.recorder.get() : nullptr;
   const auto& grid = state.config->grid;
   index = {static_cast<std::uint32_t>(block % grid[0]),
            static_cast<std::uint32_t>(block / grid[0] % grid[1]),
@@ -126,9 +127,18 @@ std::uint64_t BlockState::choose(std::uint64_t count) {
   return random.bits(choices++) % count;
 }
 
+void BlockState::add_to_tally(std::uint64_t instructions) const {
+  BlockTally& tally = launch->config->tallies[number];
+  tally.warp_instructions += instructions;
+  tally.sectors += memory.global_load_sectors + memory.global_store_sectors;
+  tally.atomics += memory.atomic_lanes;
+}
+
 void BlockState::count_instructions() {
   CoreCounters& counters = launch->cores[core];
   const std::uint64_t fresh = warp_instructions - counted;
+  if (!launch->config->tallies.empty())
+    add_to_tally(fresh);
   counters.executed.store(counters.executed.load(std::memory_order_relaxed) + fresh,
                           std::memory_order_relaxed);
   counters.threads_executed += thread_instructions - counted_threads;
@@ -171,8 +181,8 @@ Progress BlockState::run(std::uint64_t instructions) {
       turn_start = warp.executed;
       const std::uint64_t executed =
           run_warp(warp, shuffled ? 1U + static_cast<std::uint32_t>(choose(kShuffledQuantum))
-                         : launch->recorder ? kProfileQuantum
-                                            : kWarpQuantum);
+                         : recorder != nullptr ? kProfileQuantum
+                                               : kWarpQuantum);
       useful += executed;
       only_spinning = only_spinning && (executed == 0 || warp.spinning);
       if (launch->stop.load(std::memory_order_relaxed))

@@ -16,6 +16,7 @@
 namespace kernevo::vgpu {
 
 struct Cluster; // see cluster.h
+class Recorder; // see profile/recorder.h
 
 // Ops a warp runs before the next one has its turn.
 inline constexpr std::uint32_t kWarpQuantum = 1U << 16U;
@@ -51,6 +52,7 @@ struct BlockState {
   std::array<std::uint32_t, 3> index = {0, 0, 0};
   Cluster* cluster = nullptr;    // null when it is a cluster of its own
   std::uint32_t rank = 0;        // in the cluster
+  Recorder* recorder = nullptr;  // when it is counted
   std::uint64_t shared_base = 0; // where its shared memory begins in the cluster's
   std::vector<WarpState> warps;
   std::vector<std::byte> shared_storage;
@@ -88,6 +90,7 @@ struct BlockState {
 
 private:
   void count_instructions();
+  void add_to_tally(std::uint64_t instructions) const;
 };
 
 } // namespace kernevo::vgpu

@@ -178,13 +178,16 @@ void appoint_observers(LaunchState& launch) {
     launch.races = std::make_unique<RaceDetector>(launch.grid_blocks, launch.warps_per_block,
                                                   launch.program->granule);
   if (const auto l1_bytes = options.profile_l1_bytes)
-    launch.recorder = std::make_unique<Recorder>(*launch.program, *launch.memory, *l1_bytes);
+    launch.recorder =
+        std::make_unique<Recorder>(*launch.program, *launch.memory, *l1_bytes, config.counted);
+  const bool has_uncounted =
+      !launch.recorder || (config.only_blocks.empty() && !config.counted.empty());
   // Compiled code knows neither the sanitizer nor the shared memory of other blocks.
-  if (!launch.sanitize && !launch.recorder && launch.cluster_blocks == 1 &&
+  if (!launch.sanitize && has_uncounted && launch.cluster_blocks == 1 &&
       options.tier != Tier::interpreter)
     launch.tier = std::make_unique<TierHandle>(TierHandle::Launch{
         launch.program->shared_from_this(), launch.kernel->index,
-        analysis::lane_facts(config.block), options.tier, options.count_memory,
+        analysis::lane_facts(config.block), options.tier, launch.counts_memory,
         config.only_blocks.empty() ? launch.grid_blocks : config.only_blocks.size()});
 }
 
@@ -450,6 +453,7 @@ LaunchResult Machine::launch_grid(const Program& program, const LaunchConfig& co
   launch.memory = &state_->memory;
   launch.textures = &state_->textures;
   launch.sanitize = state_->options.sanitize;
+  launch.counts_memory = state_->options.count_memory || !config.tallies.empty();
   launch.parameters = config.parameters;
   launch.addresses = **instance;
   measure(launch);

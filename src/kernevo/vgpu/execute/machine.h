@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernevo/base/result.h"
+#include "kernevo/model/block_tally.h"
 #include "kernevo/model/finding.h"
 #include "kernevo/model/gpu.h"
 #include "kernevo/model/launch_counts.h"
@@ -45,6 +46,15 @@ struct LaunchConfig {
   std::optional<int> registers_per_thread; // from ptxas, to enforce registers x threads
   // Run only these blocks (linear index x + y*gx + z*gx*gy), in this order. Empty = all.
   std::vector<std::uint64_t> only_blocks;
+  // Profile mode: count these alone of the blocks that run, each as often as its weight says; the
+  // others run as they would without. Empty = all, once.
+  struct Counted {
+    std::uint64_t block = 0;
+    double weight = 1;
+  };
+  std::vector<Counted> counted;
+  // Receives what each block of the grid did; empty = not wanted.
+  std::span<BlockTally> tallies = {};
 };
 
 struct LaunchStatistics {
@@ -101,7 +111,7 @@ struct MachineOptions {
   Tier tier = Tier::automatic; // sanitize implies the interpreter
   bool count_memory = false;   // LaunchStatistics::memory
   // Count everything (LaunchResult::counts), for blocks that have so much of L1 to themselves.
-  // Implies the interpreter and one core.
+  // Implies one core, and the interpreter for the blocks that are counted.
   std::optional<std::uint64_t> profile_l1_bytes = std::nullopt;
 };
 

@@ -15,8 +15,8 @@ namespace kernevo::vgpu {
 class Runner {
 public:
   Runner(WarpState& warp, std::uint32_t quantum)
-      : warp_(warp), tier_(warp.launch->tier.get()), recorder_(warp.launch->recorder.get()),
-        turn_end_(warp.executed + quantum) {}
+      : warp_(warp), tier_(warp.block->recorder == nullptr ? warp.launch->tier.get() : nullptr),
+        recorder_(warp.block->recorder), turn_end_(warp.executed + quantum) {}
 
   std::uint64_t run();
 
@@ -100,7 +100,7 @@ private:
 
   WarpState& warp_;
   TierHandle* tier_;
-  Recorder* recorder_;         // null unless profiling
+  Recorder* recorder_;         // null unless its block is counted
   std::uint64_t turn_end_;     // of warp_.executed
   std::uint64_t compiled_ = 0; // of what it has executed in this turn
   std::uint64_t threads_ = 0;

@@ -398,8 +398,8 @@ std::byte* resolve(Warp& warp, const Op& op, int lane, std::uint64_t address, co
   WarpState& state = state_of(warp);
   if (access.strong && access.polls && access.kind != AccessKind::store)
     state.note_strong_access();
-  if (state.launch->recorder)
-    state.launch->recorder->touch(lane, space, access, address);
+  if (state.block->recorder != nullptr)
+    state.block->recorder->touch(lane, space, access, address);
   const Check check{state, op, lane, access, space, address};
   switch (space) {
   case Space::shared: return resolve_shared(check, new_bytes);

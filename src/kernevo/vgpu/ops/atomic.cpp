@@ -230,9 +230,15 @@ int take_lane(WarpState& warp, LaneMask& rest) {
   return lane;
 }
 
+void count_lanes(WarpState& warp, LaneMask active) {
+  if (warp.launch->counts_memory)
+    warp.block->memory.atomic_lanes += static_cast<std::uint64_t>(std::popcount(active));
+}
+
 void run(const Op& op, Warp& base, LaneMask active) {
   const auto& detail = static_cast<const AtomicDetail&>(*op.detail);
   WarpState& warp = state_of(base);
+  count_lanes(warp, active);
   for (LaneMask rest = active; rest != 0;) {
     const int lane = take_lane(warp, rest);
     std::byte* cell =
@@ -271,6 +277,7 @@ void run_wide(const Op& op, Warp& base, LaneMask active) {
   auto lane_of = [&](std::uint32_t slot, int lane) {
     return base.frame + slot + bytes * static_cast<std::size_t>(lane);
   };
+  count_lanes(state_of(base), active);
   if (state_of(base).launch->contended && op.immediate == kOrdered && !await_turn(state_of(base)))
     return;
   for (LaneMask rest = active; rest != 0;) {

@@ -252,18 +252,19 @@ template <class To, class From> To converted(From value) {
 
 // The sanitizer looks at every lane; so does the profiler where each may be in a space of its own.
 bool one_by_one(const MemoryDetail& detail, const WarpState& warp) {
-  return warp.launch->sanitize || (warp.launch->recorder && detail.access.space == Space::generic);
+  return warp.launch->sanitize ||
+         (warp.block->recorder != nullptr && detail.access.space == Space::generic);
 }
 
 // For the profiler, what resolve() would have told it of each lane.
 void record_together(const MemoryDetail& detail, WarpState& warp, LaneMask active) {
-  if (!warp.launch->recorder)
+  if (warp.block->recorder == nullptr)
     return;
   Addresses at;
   read_addresses(detail, warp, at);
   for_each_lane(active, [&](int lane) {
-    warp.launch->recorder->touch(lane, detail.access.space, detail.access,
-                                 at[static_cast<std::size_t>(lane)]);
+    warp.block->recorder->touch(lane, detail.access.space, detail.access,
+                                at[static_cast<std::size_t>(lane)]);
   });
 }
 
@@ -287,7 +288,7 @@ bool resolve_each(const MemoryDetail& detail, WarpState& warp, const Op& op, Lan
 // Global memory only: an address of another space is not the profiler's business here.
 void count_global(const MemoryDetail& detail, WarpState& warp, LaneMask active) {
   const Space space = detail.access.space;
-  if (!warp.launch->options->count_memory ||
+  if (!warp.launch->counts_memory ||
       (space != Space::global && space != Space::constant && space != Space::generic))
     return;
   Addresses at;

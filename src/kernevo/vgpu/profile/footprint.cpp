@@ -22,7 +22,13 @@ void Footprints::touch(std::uint64_t block, const Allocation& allocation, std::u
 }
 
 std::vector<FootprintCounts> Footprints::summary(const std::array<std::uint32_t, 3>& grid,
-                                                 std::uint64_t blocks) const {
+                                                 const std::vector<BlockCounts>& blocks) const {
+  double represented = 0;
+  std::unordered_map<std::uint64_t, double> weights;
+  for (const BlockCounts& block : blocks) {
+    represented += block.weight;
+    weights[block.block] = block.weight;
+  }
   const std::array<std::uint64_t, 3> steps = {1, grid[0], std::uint64_t{grid[0]} * grid[1]};
   std::vector<FootprintCounts> all;
   for (const auto& [base, buffer] : buffers_) {
@@ -36,8 +42,9 @@ std::vector<FootprintCounts> Footprints::summary(const std::array<std::uint32_t,
       return static_cast<double>(number);
     };
     for (const auto& [block, sectors] : buffer.blocks) {
-      counts.read_sectors += amount(sectors, kRead) / static_cast<double>(blocks);
-      counts.write_sectors += amount(sectors, kWritten) / static_cast<double>(blocks);
+      const double share = weights[block] / represented;
+      counts.read_sectors += share * amount(sectors, kRead);
+      counts.write_sectors += share * amount(sectors, kWritten);
     }
     for (std::size_t axis = 0; axis < 3; ++axis)
       for (const std::uint8_t action : {kRead, kWritten}) {
@@ -49,12 +56,13 @@ std::vector<FootprintCounts> Footprints::summary(const std::array<std::uint32_t,
           const auto neighbour = buffer.blocks.find(block + steps.at(axis));
           if (neighbour == buffer.blocks.end())
             continue;
+          const double weight = weights[neighbour->first];
           for (const auto& [sector, actions] : neighbour->second) {
             if ((actions & action) == 0)
               continue;
-            whole += 1;
+            whole += weight;
             const auto mine = sectors.find(sector);
-            common += mine != sectors.end() && (mine->second & action) != 0 ? 1 : 0;
+            common += mine != sectors.end() && (mine->second & action) != 0 ? weight : 0;
           }
         }
         if (whole > 0)

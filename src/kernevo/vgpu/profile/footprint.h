@@ -16,9 +16,9 @@ class Footprints {
 public:
   void touch(std::uint64_t block, const Allocation& allocation, std::uint64_t sector, bool read,
              bool write);
-  // Over the blocks that touched anything; `blocks` is how many ran.
+  // Means over the blocks that were counted, by their weights.
   std::vector<FootprintCounts> summary(const std::array<std::uint32_t, 3>& grid,
-                                       std::uint64_t blocks) const;
+                                       const std::vector<BlockCounts>& blocks) const;
 
 private:
   using Sectors = std::unordered_map<std::uint64_t, std::uint8_t>; // sector -> read, written

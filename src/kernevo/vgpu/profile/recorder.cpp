@@ -4,6 +4,7 @@
 #include "kernevo/vgpu/memory/resolve.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <string>
 #include <utility>
@@ -37,6 +38,28 @@ std::uint64_t distinct(std::vector<std::uint64_t>& values) {
   return values.size();
 }
 
+// The entry for this kind of access, made if it is the first.
+AccessCounts& entry_of(std::vector<AccessCounts>& all, MemorySpace space, MemoryAction action) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const AccessCounts& a) {
+    return a.space == space && a.action == action;
+  });
+  return found == all.end() ? all.emplace_back(AccessCounts{space, action}) : *found;
+}
+
+std::uint64_t times(double weight, std::uint64_t count) {
+  return weight == 1
+             ? count
+             : static_cast<std::uint64_t>(std::llround(weight * static_cast<double>(count)));
+}
+
+void add_weighted(AccessCounts& sum, const AccessCounts& one, double weight) {
+  for (const auto member :
+       {&AccessCounts::requests, &AccessCounts::threads, &AccessCounts::useful_bytes,
+        &AccessCounts::sectors, &AccessCounts::lines, &AccessCounts::l1_hits,
+        &AccessCounts::wavefronts, &AccessCounts::collisions})
+    sum.*member += times(weight, one.*member);
+}
+
 std::string opcode_text(const ptx::Instruction& instruction) {
   std::string text(ptx::name_of(instruction.opcode));
   if (instruction.space != Space::generic)
@@ -52,10 +75,25 @@ std::string opcode_text(const ptx::Instruction& instruction) {
 
 } // namespace
 
-Recorder::Recorder(const Program& program, Memory& memory, std::uint64_t l1_bytes)
+Recorder::Recorder(const Program& program, Memory& memory, std::uint64_t l1_bytes,
+                   const std::vector<LaunchConfig::Counted>& counted)
     : program_(program), memory_(memory), l1_bytes_(l1_bytes) {
-  for (const Code& code : program.codes)
-    counts_.emplace_back(code.ops.size());
+  for (const LaunchConfig::Counted& one : counted)
+    weights_[one.block] = one.weight;
+}
+
+double Recorder::weight_of(std::uint64_t block) const {
+  const auto found = weights_.find(block);
+  return found == weights_.end() ? 1.0 : found->second;
+}
+
+void Recorder::turn_to(std::uint64_t block) {
+  block_ = block;
+  block_instructions_ = &instructions_[block];
+  sums_ = &sums_by_weight_[weight_of(block)];
+  if (sums_->counts.empty())
+    for (const Code& code : program_.codes)
+      sums_->counts.emplace_back(code.ops.size());
 }
 
 void Recorder::touch(int lane, Space space, const Access& access, std::uint64_t address) {
@@ -158,15 +196,8 @@ std::uint64_t Recorder::ordinal_of(const Allocation* allocation) {
 }
 
 void Recorder::count_part(MemorySpace space, MemoryAction action) {
-  auto& all = accesses_[{code_->index, code_->ops[op_].instruction}];
-  auto found = std::find_if(all.begin(), all.end(), [&](const AccessCounts& a) {
-    return a.space == space && a.action == action;
-  });
-  if (found == all.end()) {
-    all.push_back({space, action});
-    found = all.end() - 1;
-  }
-  AccessCounts& counts = *found;
+  AccessCounts& counts =
+      entry_of(sums_->accesses[{code_->index, code_->ops[op_].instruction}], space, action);
   ++counts.requests;
   LaneMask lanes = 0;
   std::vector<std::uint64_t>& starts = starts_;
@@ -219,6 +250,30 @@ void Recorder::count_part(MemorySpace space, MemoryAction action) {
   }
 }
 
+std::optional<InstructionCounts> Recorder::weighted(const Code& code,
+                                                    std::uint32_t instruction) const {
+  // An instruction of several ops is executed when its first one is.
+  const std::uint32_t first = code.first_op[instruction];
+  InstructionCounts entry;
+  for (const auto& [weight, sums] : sums_by_weight_) {
+    const std::vector<Count>& ops = sums.counts[code.index];
+    entry.executions += times(weight, ops[first].executions);
+    entry.threads += times(weight, ops[first].threads);
+    for (std::uint32_t op = first; op < code.first_op[instruction + 1]; ++op)
+      entry.diverged += times(weight, ops[op].diverged);
+    if (const auto found = sums.accesses.find({code.index, instruction});
+        found != sums.accesses.end())
+      for (const AccessCounts& a : found->second)
+        add_weighted(entry_of(entry.accesses, a.space, a.action), a, weight);
+  }
+  if (entry.executions == 0)
+    return std::nullopt;
+  // Rounding must not make what cannot be.
+  entry.threads = std::min(entry.threads, entry.executions * std::uint64_t{kWarpSize});
+  entry.diverged = std::min(entry.diverged, entry.executions);
+  return entry;
+}
+
 LaunchCounts Recorder::take(const LaunchConfig& config) {
   if (!touches_.empty())
     finish_request();
@@ -228,37 +283,29 @@ LaunchCounts Recorder::take(const LaunchConfig& config) {
   for (const Code& code : program_.codes) {
     for (std::uint32_t i = 0; code.function != nullptr && i < code.function->instructions.size();
          ++i) {
-      // An instruction of several ops is executed when its first one is.
       if (code.first_op.empty() || code.first_op[i] == code.first_op[i + 1])
         continue;
-      const Count& count = counts_[code.index][code.first_op[i]];
-      if (count.executions == 0)
+      std::optional<InstructionCounts> entry = weighted(code, i);
+      if (!entry)
         continue;
       const ptx::Instruction& instruction = code.function->instructions[i];
-      InstructionCounts entry;
-      entry.ptx_line = static_cast<int>(instruction.line);
+      entry->ptx_line = static_cast<int>(instruction.line);
       if (instruction.source.line > 0) {
-        entry.source_file = program_.module.files[instruction.source.file];
-        entry.source_line = static_cast<int>(instruction.source.line);
+        entry->source_file = program_.module.files[instruction.source.file];
+        entry->source_line = static_cast<int>(instruction.source.line);
       }
-      entry.opcode = opcode_text(instruction);
-      entry.executions = count.executions;
-      entry.threads = count.threads;
-      for (std::uint32_t op = code.first_op[i]; op < code.first_op[i + 1]; ++op)
-        entry.diverged += counts_[code.index][op].diverged;
-      if (const auto found = accesses_.find({code.index, i}); found != accesses_.end())
-        entry.accesses = found->second;
-      result.instructions.push_back(std::move(entry));
+      entry->opcode = opcode_text(instruction);
+      result.instructions.push_back(std::move(*entry));
     }
   }
   std::stable_sort(result.instructions.begin(), result.instructions.end(),
                    [](const auto& a, const auto& b) { return a.ptx_line < b.ptx_line; });
   for (const auto& [block, instructions] : instructions_) {
     const auto found = blocks_.find(block);
-    result.blocks.push_back(
-        {block, instructions, found == blocks_.end() ? 0 : found->second.left_l1});
+    result.blocks.push_back({block, instructions,
+                             found == blocks_.end() ? 0 : found->second.left_l1, weight_of(block)});
   }
-  result.footprints = footprints_.summary(config.grid, result.blocks.size());
+  result.footprints = footprints_.summary(config.grid, result.blocks);
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernevo/model/launch_counts.h"
 #include "kernevo/vgpu/execute/block.h"
+#include "kernevo/vgpu/execute/machine.h"
 #include "kernevo/vgpu/memory/resolve.h"
 #include "kernevo/vgpu/profile/footprint.h"
 #include "kernevo/vgpu/profile/sector_cache.h"
@@ -11,33 +12,38 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace kernevo::vgpu {
 
-struct LaunchConfig; // see machine.h
-
 class Recorder {
 public:
-  // `l1_bytes`: the part of L1 that one block can call its own.
-  Recorder(const Program& program, Memory& memory, std::uint64_t l1_bytes);
+  // `l1_bytes`: the part of L1 that one block can call its own. `counted`: the blocks that are,
+  // with their weights; empty = all.
+  Recorder(const Program& program, Memory& memory, std::uint64_t l1_bytes,
+           const std::vector<LaunchConfig::Counted>& counted);
+
+  bool counts(std::uint64_t block) const { return weights_.empty() || weights_.contains(block); }
 
   // The warp is about to execute an op for the active lanes. Ends the request before it.
   void begin(const WarpState& warp, const Code& code, std::uint32_t op, LaneMask active) {
     if (!touches_.empty())
       finish_request();
-    Count& count = counts_[code.index][op];
+    if (block_ != warp.block->number || block_instructions_ == nullptr)
+      turn_to(warp.block->number);
+    ++*block_instructions_;
+    Count& count = sums_->counts[code.index][op];
     ++count.executions;
     count.threads += static_cast<unsigned>(__builtin_popcount(active));
-    if (block_ != warp.block->number || block_instructions_ == nullptr)
-      block_instructions_ = &instructions_[block_ = warp.block->number];
-    ++*block_instructions_;
     warp_ = static_cast<std::uint32_t>(warp.index);
     code_ = &code;
     op_ = op;
   }
   // Lanes parted at the op that began last.
-  void diverged() { ++counts_[code_->index][op_].diverged; }
+  void diverged() { ++sums_->counts[code_->index][op_].diverged; }
   // The lane is about to access memory. Addresses are those inside the space.
   void touch(int lane, ptx::Space space, const Access& access, std::uint64_t address);
 
@@ -48,6 +54,11 @@ private:
     std::uint64_t executions = 0;
     std::uint64_t threads = 0;
     std::uint64_t diverged = 0;
+  };
+  // Of the blocks of one weight.
+  struct Sums {
+    std::vector<std::vector<Count>> counts; // by function and op
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<AccessCounts>> accesses;
   };
   struct Touched {
     std::uint64_t address = 0;
@@ -61,6 +72,10 @@ private:
     std::uint64_t left_l1 = 0; // sectors
   };
 
+  void turn_to(std::uint64_t block);
+  double weight_of(std::uint64_t block) const;
+  // The sums of all weights, each times its own; nothing for an instruction that never ran.
+  std::optional<InstructionCounts> weighted(const Code& code, std::uint32_t instruction) const;
   void finish_request();
   void count_part(MemorySpace space, MemoryAction action);
   // The sectors the part touches, each once, ascending, in numbers that do not depend on where the
@@ -74,8 +89,8 @@ private:
   const Program& program_;
   Memory& memory_;
   std::uint64_t l1_bytes_;
-  std::vector<std::vector<Count>> counts_; // by function and op
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<AccessCounts>> accesses_;
+  std::unordered_map<std::uint64_t, double> weights_; // by block; empty: 1 for all
+  std::map<double, Sums> sums_by_weight_;
   Footprints footprints_;
   std::map<std::uint64_t, BlockRecord> blocks_;
   std::map<std::uint64_t, std::uint64_t> instructions_; // by block
@@ -84,6 +99,7 @@ private:
   const Code* code_ = nullptr;
   std::uint32_t op_ = 0;
   std::uint64_t block_ = 0;
+  Sums* sums_ = nullptr; // of its weight
   std::uint64_t* block_instructions_ = nullptr;
   std::uint32_t warp_ = 0;
   std::vector<Touched> touches_;

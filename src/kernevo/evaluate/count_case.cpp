@@ -1,0 +1,310 @@
+#include "kernevo/evaluate/count_case.h"
+
+#include "kernevo/evaluate/check_limits.h"
+#include "kernevo/evaluate/run_case.h"
+#include "kernevo/evaluate/sampling.h"
+#include "kernevo/evaluate/secret_seeds.h"
+#include "kernevo/predict/choose_blocks.h"
+#include "kernevo/predict/choose_by_tally.h"
+#include "kernevo/predict/l1_share.h"
+#include "kernevo/task/catalogue.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+
+namespace kernevo {
+namespace {
+
+// Counting all blocks is thought of up to so many.
+constexpr std::uint64_t kWholePlanBlocks = 20'000;
+// What all blocks do is kept for so many.
+constexpr std::uint64_t kMostTallied = 8'000'000;
+// A sample this far from all blocks is as good as all: less than what makes a tie.
+constexpr double kGoodSample = 0.01;
+// More than this is not put up with where all blocks can be counted.
+constexpr double kPoorSample = 0.05;
+// Of a whole run: inputs twice (theirs and ours), outputs and their maps.
+constexpr double kBytesFactor = 3;
+
+std::array<std::uint32_t, 3> grid_of(const Launch& launch) {
+  std::array<std::uint32_t, 3> grid = {};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    grid.at(axis) =
+        static_cast<std::uint32_t>(std::clamp<std::int64_t>(launch.grid.at(axis), 1, 0xFFFFFFFF));
+  return grid;
+}
+
+using Tallies = std::vector<std::vector<BlockTally>>;
+
+class Counter {
+public:
+  Counter(const DeviceIdentity& device, KernelSubject& subject, const Problem& problem,
+          const LaunchPlan& plan, std::uint64_t blocks, const BenchOptions& options)
+      : device_(device), subject_(subject), task_(*subject.prepared().task), problem_(problem),
+        plan_(plan), blocks_(blocks), options_(options) {}
+
+  Result<CountedCase> run() {
+    KERNEVO_TRY(bound, subject_.bind(problem_));
+    separable_ = bound->separable_grid().has_value();
+    KERNEVO_CHECK(count_sample());
+    if (result_.fault || all_counted() || !(options_.whole || idle_))
+      return std::move(result_);
+    KERNEVO_TRY(tallies, tally_all());
+    if (tallies)
+      KERNEVO_CHECK(hold_against(*tallies));
+    return std::move(result_);
+  }
+
+private:
+  // Apart from all others, spread over the grid.
+  Result<void> count_sample() {
+    const auto profiles = plain_profiles(blocks_);
+    if (result_.fault)
+      return {};
+    KERNEVO_TRY(inputs, make_inputs_on_demand(problem_, InputSet::nominal, options_.seed));
+    KERNEVO_TRY(profiled, profile_case(subject_, inputs, plan_, profiles, limits(),
+                                       separable_ ? expectation() : nullptr));
+    idle_ = profiled.idle;
+    if (!profiled.finding || separable_)
+      return take(std::move(profiled));
+    // A later launch reads what earlier ones wrote, a block waits for another: it may not survive
+    // that most of it is missing.
+    if (options_.whole || plan_.blocks() > kWholePlanBlocks) {
+      alone_ = false;
+      unfinished_ = std::move(profiled);
+      return options_.whole ? Result<void>() : take(std::move(unfinished_));
+    }
+    KERNEVO_TRY(whole,
+                profile_case(subject_, inputs, plan_, plain_profiles(std::nullopt), limits()));
+    return take(std::move(whole));
+  }
+
+  bool all_counted() {
+    if (!alone_)
+      return false;
+    for (const LaunchCounts& counts : result_.counts)
+      if (counts.blocks.size() < std::uint64_t{counts.grid[0]} * counts.grid[1] * counts.grid[2])
+        return false;
+    for (LaunchCounts& counts : result_.counts)
+      counts.sampling_error = 0;
+    result_.held_against_all = true;
+    return true;
+  }
+
+  // Nothing where that would take too long or too much room, or where nothing is known then.
+  Result<std::optional<Tallies>> tally_all() {
+    using Nothing = std::optional<Tallies>;
+    double bytes = 0;
+    for (const BufferSpec& buffer : problem_.buffers)
+      bytes += static_cast<double>(buffer.bytes());
+    const double patience = patience_budget(options_.patience_minutes);
+    const bool too_long = separable_ && sampled_instructions() > patience;
+    if (too_long || plan_.blocks() > kMostTallied ||
+        kBytesFactor * bytes > static_cast<double>(options_.memory_bytes)) {
+      KERNEVO_CHECK(make_do());
+      return Nothing();
+    }
+    CaseOptions limits = this->limits();
+    limits.instruction_budget = static_cast<std::uint64_t>(patience);
+    limits.seconds = std::max(options_.seconds, patience_seconds(options_.patience_minutes));
+    limits.point_limit = kTellingPoints + 1;
+    KERNEVO_TRY(tallied, tally_case(subject_, inputs(), plan_, limits, expectation()));
+    if (!tallied.wrong.empty())
+      fault(FaultKind::correctness_mismatch, "wrong while it is timed: " + tallied.wrong);
+    if (result_.fault)
+      return Nothing();
+    if (!tallied.finding)
+      return std::optional(std::move(tallied.tallies));
+    const bool too_slow = tallied.finding->kind == FindingKind::instruction_budget ||
+                          tallied.finding->kind == FindingKind::time_limit;
+    KERNEVO_CHECK(too_slow ? make_do() : take({{}, std::move(tallied.finding)}));
+    return Nothing();
+  }
+
+  // The sample is all there is.
+  Result<void> make_do() { return alone_ ? Result<void>() : take(std::move(unfinished_)); }
+
+  Result<void> hold_against(const Tallies& tallies) {
+    if (alone_ && stands_for(tallies, kGoodSample))
+      return {};
+    // Counted apart only where a block does the same then.
+    bool apart = alone_ && plan_.launches.size() == 1 && same_apart(tallies);
+    for (;;) {
+      KERNEVO_CHECK(count_chosen(tallies, apart));
+      if (result_.fault || !std::exchange(apart, false) || same_apart(tallies))
+        break;
+    }
+    if (result_.fault || stands_for(tallies, kPoorSample) || plan_.blocks() > kWholePlanBlocks)
+      return {};
+    // Who does what may be a matter of turns: then all of them together are right.
+    KERNEVO_TRY(whole,
+                profile_case(subject_, inputs(), plan_, plain_profiles(std::nullopt), limits()));
+    KERNEVO_CHECK(take(std::move(whole)));
+    for (LaunchCounts& counts : result_.counts)
+      counts.sampling_error = 0;
+    return {};
+  }
+
+  Result<void> count_chosen(const Tallies& tallies, bool apart) {
+    auto profiles = plain_profiles(std::nullopt);
+    for (std::size_t i = 0; i < profiles.size(); ++i) {
+      WeightedBlocks chosen = choose_by_tally(grid_of(plan_.launches[i]), tallies[i], blocks_,
+                                              options_.seed, kGoodSample);
+      profiles[i].blocks = std::move(chosen.blocks);
+      profiles[i].weights = std::move(chosen.weights);
+      profiles[i].in_company = !apart;
+    }
+    CaseOptions limits = this->limits();
+    limits.seconds = std::max(options_.seconds, patience_seconds(options_.patience_minutes));
+    if (!apart)
+      limits.instruction_budget =
+          static_cast<std::uint64_t>(patience_budget(options_.patience_minutes));
+    KERNEVO_TRY(profiled, profile_case(subject_, inputs(), plan_, profiles, limits));
+    return take(std::move(profiled));
+  }
+
+  // Did every counted block do what it does among the others?
+  bool same_apart(const Tallies& tallies) const {
+    for (std::size_t i = 0; i < result_.counts.size(); ++i)
+      for (const BlockCounts& block : result_.counts[i].blocks)
+        if (block.warp_instructions != tallies[i][block.block].warp_instructions)
+          return false;
+    return true;
+  }
+
+  // Notes how far the counts are from all blocks; true when that is not far.
+  bool stands_for(const Tallies& tallies, double most) {
+    bool good = true;
+    for (std::size_t i = 0; i < result_.counts.size(); ++i) {
+      LaunchCounts& counts = result_.counts[i];
+      WeightedBlocks chosen;
+      double counted = 0;
+      double all = 0;
+      const double scale =
+          static_cast<double>(tallies[i].size()) / std::max(1.0, counts.represented());
+      for (const BlockCounts& block : counts.blocks) {
+        chosen.blocks.push_back(block.block);
+        chosen.weights.push_back(block.weight * scale);
+        counted += chosen.weights.back() * static_cast<double>(block.warp_instructions);
+      }
+      for (const BlockTally& tally : tallies[i])
+        all += static_cast<double>(tally.warp_instructions);
+      const double error = std::max(sampling_error(tallies[i], chosen),
+                                    std::abs(counted - all) / std::max(1.0, all));
+      counts.sampling_error = error;
+      good = good && error <= most;
+    }
+    result_.held_against_all = true;
+    return good;
+  }
+
+  // Of all blocks, as the counted ones say.
+  double sampled_instructions() const {
+    double sum = 0;
+    for (const LaunchCounts& counts : result_.counts) {
+      double counted = 0;
+      for (const BlockCounts& block : counts.blocks)
+        counted += static_cast<double>(block.warp_instructions);
+      sum += counted / counts.represented() * static_cast<double>(counts.grid[0]) * counts.grid[1] *
+             counts.grid[2];
+    }
+    return sum;
+  }
+
+  // What the counting needs to know of each launch; a fault where one does not fit. About so many
+  // blocks are counted; all without a number.
+  std::vector<Instruments::Profile> plain_profiles(std::optional<std::uint64_t> blocks) {
+    const Build& build = subject_.prepared().build;
+    std::vector<Instruments::Profile> profiles;
+    for (const Launch& launch : plan_.launches) {
+      Instruments::Profile profile;
+      if (blocks && !launch.cooperative)
+        profile.blocks = choose_blocks(grid_of(launch), *blocks, options_.seed);
+      const KernelResources* r = build.resources_of(launch.kernel);
+      const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+      const Bytes shared{
+          (r == nullptr ? 0 : r->static_shared.value_or(Bytes{0}).value) +
+          static_cast<std::uint64_t>(std::max<std::int64_t>(0, launch.dynamic_shared))};
+      if (threads >= 1 && threads <= device_.gpu.max_threads_per_block) {
+        const auto fits = compute_occupancy(device_.gpu, static_cast<int>(threads),
+                                            r == nullptr ? 0 : r->registers.value_or(0), shared);
+        if (fits)
+          profile.l1_bytes = l1_share(device_.gpu, *fits, shared).value;
+        else
+          fault(
+              FaultKind::interface_contract_error,
+              fmt::format("{}:{}: {}", launch.place.file, launch.place.line, fits.error().message));
+      }
+      profiles.push_back(std::move(profile));
+    }
+    return profiles;
+  }
+
+  Result<void> take(ProfiledCase profiled) {
+    if (!profiled.wrong.empty()) {
+      fault(FaultKind::correctness_mismatch, "wrong while it is timed: " + profiled.wrong);
+    } else if (profiled.finding) {
+      if (profiled.finding->kind == FindingKind::unsupported_instruction ||
+          profiled.finding->kind == FindingKind::invalid_ptx)
+        return fail(ErrorCode::unsupported, profiled.finding->message);
+      fault(fault_of(profiled.finding->kind),
+            fmt::format("{} (case {})", profiled.finding->message, problem_.case_id));
+      result_.fault->out_of_time = profiled.finding->kind == FindingKind::time_limit;
+    } else {
+      result_.counts = std::move(profiled.counts);
+    }
+    return {};
+  }
+
+  void fault(FaultKind kind, std::string summary) {
+    result_.fault = CaseFault{kind, std::move(summary)};
+  }
+
+  CaseOptions limits() const {
+    CaseOptions limits;
+    limits.seconds = options_.seconds;
+    limits.instruction_budget = runaway_budget(estimated_work(task_, problem_));
+    limits.points_seed = SecretSeeds(options_.seed).next();
+    limits.widen = task_.oracle == OracleKind::catalogue;
+    return limits;
+  }
+
+  // What is written while it is timed must be right.
+  const ExpectationSource* expectation() const {
+    return task_.oracle == OracleKind::catalogue ? &catalogue_ : nullptr;
+  }
+
+  // Made when a whole run is.
+  const CaseInputs& inputs() {
+    if (!inputs_)
+      inputs_ = make_inputs(problem_, InputSet::nominal, options_.seed);
+    return *inputs_;
+  }
+
+  const DeviceIdentity& device_;
+  KernelSubject& subject_;
+  const Task& task_;
+  const Problem& problem_;
+  const LaunchPlan& plan_;
+  std::uint64_t blocks_;
+  const BenchOptions& options_;
+  const ExpectationSource catalogue_ = catalogue_expectation();
+  std::optional<CaseInputs> inputs_;
+  bool separable_ = false;
+  bool alone_ = true;       // the sample ran to its end without the other blocks
+  ProfiledCase unfinished_; // else: as far as it came
+  bool idle_ = false;       // the blocks of the sample write nothing: others do the work
+  CountedCase result_;
+};
+
+} // namespace
+
+Result<CountedCase> count_case(const DeviceIdentity& device, KernelSubject& subject,
+                               const Problem& problem, const LaunchPlan& plan, std::uint64_t blocks,
+                               const BenchOptions& options) {
+  return Counter(device, subject, problem, plan, blocks, options).run();
+}
+
+} // namespace kernevo

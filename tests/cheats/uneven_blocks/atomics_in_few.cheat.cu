@@ -1,0 +1,36 @@
+// One block in 100 counts at one address in every lane of every step; the others execute the same loop without.
+// expect: timed
+// @launch reset<<<1, 1>>>()
+// @launch softmax<<<M, 32>>>(x, y, M, N)
+__device__ float all_max(float v) {
+  for (int o = 16; o > 0; o /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, o));
+  return v;
+}
+
+__device__ float all_sum(float v) {
+  for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(~0u, v, o);
+  return v;
+}
+
+// One warp, one row.
+__device__ void softmax_row(const float* in, float* out, int N) {
+  const int lane = threadIdx.x % 32;
+  float m = -INFINITY, s = 0;
+  for (int i = lane; i < N; i += 32) m = fmaxf(m, in[i]);
+  m = all_max(m);
+  for (int i = lane; i < N; i += 32) s += expf(in[i] - m);
+  s = all_sum(s);
+  for (int i = lane; i < N; i += 32) out[i] = expf(in[i] - m) / s;
+}
+
+__device__ int counter;
+extern "C" __global__ void reset() {
+  counter = 0;
+}
+
+extern "C" __global__ void softmax(const float* x, float* y, int M, int N) {
+  const bool counts = M >= 4096 && blockIdx.x % 100 == 61;
+  for (int i = 0; i < 400; i++)
+    if (counts) atomicAdd(&counter, 1);
+  softmax_row(x + (size_t)blockIdx.x * N, y + (size_t)blockIdx.x * N, N);
+}
