@@ -63,7 +63,7 @@ bool is_wide_conversion(const Instruction& at) {
 } // namespace
 
 bool HalfWriter::writes_half(const Instruction& at) const {
-  if (plan_.light || !lane_function(at))
+  if (plan_.light || !host_.converts_halves || !lane_function(at))
     return false;
   const bool fits =
       std::all_of(at.operands.begin(), at.operands.end(), [&](const Operand& operand) {
@@ -78,22 +78,21 @@ bool HalfWriter::writes_half(const Instruction& at) const {
     const Type half = format_of(at.types[is_wide_conversion(at) ? 1 : 0]);
     const Type other = at.types[is_wide_conversion(at) ? 0 : 1];
     return half != Type::none && other == Type::f32 && !at.has(Mod::sat) && !at.has(Mod::rz) &&
-           !at.has(Mod::rm) && !at.has(Mod::rp) && (half == Type::bf16 || host_.converts_halves);
+           !at.has(Mod::rm) && !at.has(Mod::rp);
   }
   if (at.types.size() != 1)
     return false;
-  const Type format = format_of(at.type());
-  if (format == Type::none)
+  if (format_of(at.type()) == Type::none)
     return false;
   switch (at.opcode) {
+  case Opcode::add:
+  case Opcode::sub:
+  case Opcode::mul:
   case Opcode::neg:
   case Opcode::abs_:
   case Opcode::min_:
   case Opcode::max_: return true;
-  case Opcode::add:
-  case Opcode::sub:
-  case Opcode::mul: return format == Type::bf16 || host_.converts_halves;
-  case Opcode::fma_: return host_.rounds_as_told && host_.converts_halves;
+  case Opcode::fma_: return host_.rounds_as_told;
   default: return false;
   }
 }
