@@ -78,7 +78,7 @@ private:
   Result<std::string> make(const vgpu::CompileJob& job, const Plan& plan, PassLog& log) const {
     KERNEVO_TRY(machine, make_target_machine(host_, job.optimise));
     llvm::LLVMContext context;
-    auto module = log.run("emit", [&] { return emit(context, job, plan); });
+    auto module = log.run("emit", [&] { return emit(context, job, plan, host_); });
     if (log.wants_dump("emit"))
       log.dump("emit", text_of(*module));
     const unsigned most = job.optimise ? kMostThorough : kMostQuick;
@@ -124,7 +124,10 @@ private:
 } // namespace
 
 Result<std::unique_ptr<vgpu::Compiler>> create_compiler() {
-  Host host = find_host();
+  return create_compiler(find_host());
+}
+
+Result<std::unique_ptr<vgpu::Compiler>> create_compiler(Host host) {
   KERNEVO_TRY(loader, Loader::create(runtime_table(host.runtime_level)));
   return std::make_unique<LlvmCompiler>(std::move(host), std::move(loader));
 }

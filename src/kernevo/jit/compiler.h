@@ -8,6 +8,10 @@
 
 namespace kernevo::jit {
 
+struct Host;
+
 Result<std::unique_ptr<vgpu::Compiler>> create_compiler();
+// Code for less than this machine can do.
+Result<std::unique_ptr<vgpu::Compiler>> create_compiler(Host host);
 
 } // namespace kernevo::jit

@@ -6,10 +6,10 @@
 namespace kernevo::jit {
 
 std::unique_ptr<llvm::Module> emit(llvm::LLVMContext& context, const vgpu::CompileJob& job,
-                                   const Plan& plan) {
+                                   const Plan& plan, const Host& host) {
   if (plan.light)
-    return LightEmitter(context, job, plan).run();
-  return ThoroughEmitter(context, job, plan).run();
+    return LightEmitter(context, job, plan, host).run();
+  return ThoroughEmitter(context, job, plan, host).run();
 }
 
 } // namespace kernevo::jit

@@ -29,6 +29,13 @@ std::string runtime_level(const llvm::Triple& triple, const llvm::StringMap<bool
   return "x86-64-v4";
 }
 
+// What every processor of the level can do.
+void set_abilities(Host& host) {
+  host.rounds_as_told = host.runtime_level == "x86-64-v4";
+  host.converts_halves = host.rounds_as_told || host.runtime_level == "x86-64-v3";
+  host.prefer_vector_width = host.rounds_as_told ? "512" : "";
+}
+
 } // namespace
 
 Host find_host() {
@@ -47,8 +54,15 @@ Host find_host() {
   for (const std::string& name : names)
     host.features += (host.features.empty() ? "" : ",") + name;
   host.runtime_level = runtime_level(llvm::Triple(host.triple), available);
-  if (host.runtime_level == "x86-64-v4")
-    host.prefer_vector_width = "512";
+  set_abilities(host);
+  return host;
+}
+
+Host limited_to(Host host, const std::string& runtime_level) {
+  host.cpu = runtime_level;
+  host.features.clear();
+  host.runtime_level = runtime_level;
+  set_abilities(host);
   return host;
 }
 

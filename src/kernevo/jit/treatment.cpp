@@ -111,7 +111,8 @@ namespace {
 bool is_compare(const Instruction& at) {
   if (at.opcode != Opcode::setp || at.types.size() != 1)
     return false;
-  return is_word(at.type()) || at.type() == Type::f32 || at.type() == Type::f64;
+  return is_word(at.type()) || at.type() == Type::f32 || at.type() == Type::f64 ||
+         at.type() == Type::f16 || at.type() == Type::bf16;
 }
 
 bool is_inlined_move(const Code& code, const Instruction& at) {

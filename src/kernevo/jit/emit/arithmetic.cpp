@@ -60,6 +60,14 @@ void ArithmeticWriter::emit_arithmetic(const Instruction& at, std::uint32_t inst
     break;
   default: break;
   }
+  if (writes_half(at)) {
+    emit_half(at);
+    return;
+  }
+  if (is_permutation(at)) {
+    emit_permutation(at);
+    return;
+  }
   if (!is_inlined_arithmetic(at)) {
     if (const auto function = lane_function(at))
       emit_lane_function(at, *function);
@@ -79,9 +87,33 @@ void ArithmeticWriter::emit_arithmetic(const Instruction& at, std::uint32_t inst
     types[2] = doubled(at.type());
   if (at.opcode == Opcode::shl || at.opcode == Opcode::shr)
     types[1] = Type::u32;
-  raw_nan_ = raw_result_ = is_raw_float(at);
+  raw_nan_ = raw_result_ = is_raw_float(at) ? Type::f32 : Type::none;
   compute(result, from, types, [&](const Operands& x) { return arithmetic(at, x); });
-  raw_nan_ = raw_result_ = false;
+  raw_nan_ = raw_result_ = Type::none;
+}
+
+bool ArithmeticWriter::is_permutation(const Instruction& at) const {
+  return at.opcode == Opcode::prmt && !plan_.light && at.modifiers.empty() &&
+         at.operands.size() == 4 && at.operands[3].kind == Operand::Kind::integer &&
+         (at.operands[3].bits & 0x8888U) == 0; // no byte's sign
+}
+
+void ArithmeticWriter::emit_permutation(const Instruction& at) {
+  const auto selector = static_cast<std::uint32_t>(at.operands[3].bits);
+  compute(at.operands[0].reg, {&at.operands[1], &at.operands[2]}, {Type::b32, Type::b32},
+          [&](const Operands& x) {
+            const unsigned lanes = x[0]->getType()->isVectorTy() ? kLanes : 1;
+            auto* bytes = llvm::FixedVectorType::get(b_.getInt8Ty(), 4 * lanes);
+            std::vector<int> pick;
+            for (unsigned lane = 0; lane < lanes; ++lane)
+              for (unsigned i = 0; i < 4; ++i) {
+                const unsigned byte = selector >> (4 * i) & 7U;
+                pick.push_back(static_cast<int>(4 * lane + byte % 4 + (byte < 4 ? 0 : 4 * lanes)));
+              }
+            return b_.CreateBitCast(b_.CreateShuffleVector(b_.CreateBitCast(x[0], bytes),
+                                                           b_.CreateBitCast(x[1], bytes), pick),
+                                    x[0]->getType());
+          });
 }
 
 Value* ArithmeticWriter::flush(Value* value) {

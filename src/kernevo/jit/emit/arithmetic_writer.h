@@ -1,14 +1,14 @@
 // What one lane computes for itself.
 #pragma once
 
-#include "kernevo/jit/emit/memory_writer.h"
+#include "kernevo/jit/emit/half_writer.h"
 #include "kernevo/jit/lane_functions.h"
 
 namespace kernevo::jit {
 
-class ArithmeticWriter : public MemoryWriter {
+class ArithmeticWriter : public HalfWriter {
 protected:
-  using MemoryWriter::MemoryWriter;
+  using HalfWriter::HalfWriter;
 
   void emit_arithmetic(const ptx::Instruction& at, std::uint32_t instruction);
   // The call of a library's function of one lane has been written.
@@ -29,6 +29,9 @@ private:
   Value* arithmetic(const ptx::Instruction& at, const Operands& operands);
   Value* extremum(bool maximum, Value* a, Value* b);
   Value* flush(Value* value);
+  // prmt that picks whole bytes, known now.
+  bool is_permutation(const ptx::Instruction& at) const;
+  void emit_permutation(const ptx::Instruction& at);
   Value* shift(const ptx::Instruction& at, Value* a, Value* amount);
 };
 

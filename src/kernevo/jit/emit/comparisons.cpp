@@ -17,15 +17,16 @@ void ArithmeticWriter::emit_setp(const Instruction& at) {
   const bool pair = destination.kind == Operand::Kind::pair;
   const Operand& first = pair ? destination.elements[0] : destination;
   const bool uniform = is_uniform(at.operands[1]) && is_uniform(at.operands[2]);
-  raw_nan_ = true;
+  raw_nan_ = type;
   Value* a = uniform ? scalar(at.operands[1], type) : vector(at.operands[1], type);
   Value* b = uniform ? scalar(at.operands[2], type) : vector(at.operands[2], type);
-  raw_nan_ = false;
+  raw_nan_ = Type::none;
   if (type == Type::f32 && at.has(Mod::ftz)) {
     a = flush(a);
     b = flush(b);
   }
-  Value* truth = compare(at, a, b);
+  const bool half = type == Type::f16 || type == Type::bf16;
+  Value* truth = half ? compare_halves(at, a, b) : compare(at, a, b);
   if (!uniform)
     truth = mask_of_lanes(truth);
   auto unite = [&](Value* value) -> Value* {
@@ -97,7 +98,7 @@ void ArithmeticWriter::emit_selp(const Instruction& at) {
   raw_nan_ = canonical_later_[result];
   compute(result, {&at.operands[1], &at.operands[2]}, {at.type(), at.type()},
           [&](const Operands& x) { return b_.CreateSelect(which, x[0], x[1]); });
-  raw_nan_ = false;
+  raw_nan_ = Type::none;
 }
 
 void ArithmeticWriter::emit_predicate_logic(const Instruction& at) {

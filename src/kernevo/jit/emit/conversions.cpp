@@ -149,7 +149,7 @@ void ArithmeticWriter::emit_mov(const Instruction& at) {
   }
   raw_nan_ = canonical_later_[to.reg];
   compute(to.reg, {&from}, {type}, [&](const Operands& x) { return x[0]; });
-  raw_nan_ = false;
+  raw_nan_ = Type::none;
 }
 
 } // namespace kernevo::jit

@@ -8,8 +8,8 @@ namespace kernevo::jit {
 using vgpu::CompiledContext;
 
 FunctionWriter::FunctionWriter(llvm::LLVMContext& context, const vgpu::CompileJob& job,
-                               const Plan& plan)
-    : job_(job), plan_(plan), code_(job.program->codes[job.function]), source_(*code_.function),
+                               const Plan& plan, const Host& host)
+    : job_(job), plan_(plan), host_(host), code_(job.program->codes[job.function]), source_(*code_.function),
       context_(context), module_(std::make_unique<llvm::Module>(source_.name, context)),
       b_(context), prologue_(context) {}
 
@@ -117,6 +117,13 @@ Value* FunctionWriter::as(Value* value, llvm::Type* type) {
                 type, llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements())
           : type;
   return value->getType() == wanted ? value : b_.CreateBitCast(value, wanted);
+}
+
+Value* FunctionWriter::halves_of(Value* value, ptx::Type type) {
+  if (ptx::bits_of(type) == 16)
+    return as(value, b_.getInt16Ty());
+  const unsigned lanes = value->getType()->isVectorTy() ? kLanes : 1;
+  return b_.CreateBitCast(value, llvm::FixedVectorType::get(b_.getInt16Ty(), 2 * lanes));
 }
 
 } // namespace kernevo::jit

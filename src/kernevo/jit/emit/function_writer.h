@@ -23,7 +23,8 @@ inline bool is_real(ptx::Type type) {
 
 class FunctionWriter {
 public:
-  FunctionWriter(llvm::LLVMContext& context, const vgpu::CompileJob& job, const Plan& plan);
+  FunctionWriter(llvm::LLVMContext& context, const vgpu::CompileJob& job, const Plan& plan,
+                 const Host& host);
   FunctionWriter(const FunctionWriter&) = delete;
   FunctionWriter& operator=(const FunctionWriter&) = delete;
   virtual ~FunctionWriter() = default;
@@ -47,6 +48,8 @@ protected:
   llvm::Type* element(ptx::Type type) const;
   llvm::VectorType* lanes_of(llvm::Type* type) const;
   Value* as(Value* value, llvm::Type* element);
+  // The 16 bits of each f16 or bf16; two of them in a row where the type is a pair.
+  Value* halves_of(Value* value, ptx::Type type);
   llvm::Constant* i32(std::uint32_t value) { return b_.getInt32(value); }
   llvm::Constant* i64(std::uint64_t value) { return b_.getInt64(value); }
 
@@ -58,6 +61,7 @@ protected:
 
   const vgpu::CompileJob& job_;
   const Plan& plan_;
+  const Host& host_;
   const vgpu::Code& code_;
   const ptx::Function& source_;
   llvm::LLVMContext& context_;

@@ -34,6 +34,8 @@ std::string_view comparison(const Instruction& at) {
 // .lo and .hs compare as unsigned numbers whatever the type is, and so do types without a sign.
 std::string compared_type(const Instruction& at) {
   const Type type = at.type();
+  if (type == Type::f16 || type == Type::bf16)
+    return "";
   if (type == Type::f32 || type == Type::f64)
     return at.has(Mod::ftz) ? "" : fmt::format("f{}", ptx::bits_of(type));
   const bool natural = !ptx::is_signed(type) || at.has(Mod::lo) || at.has(Mod::ls) ||

@@ -11,8 +11,9 @@ using ptx::Type;
 using vgpu::analysis::Shape;
 
 RegisterWriter::RegisterWriter(llvm::LLVMContext& context, const vgpu::CompileJob& job,
-                               const Plan& plan)
-    : FunctionWriter(context, job, plan), canonical_later_(source_.registers.size(), false) {}
+                               const Plan& plan, const Host& host)
+    : FunctionWriter(context, job, plan, host),
+      canonical_later_(source_.registers.size(), Type::none) {}
 
 Shape RegisterWriter::shape(const Operand& operand) const {
   return vgpu::analysis::shape_of(code_, plan_.shapes, operand, job_.facts);
@@ -274,20 +275,30 @@ void RegisterWriter::reload_from_handler(ptx::RegisterId reg) {
   }
 }
 
-Value* RegisterWriter::canonical(Value* value) {
-  llvm::Type* own = value->getType()->getScalarType();
-  value = as(value, b_.getFloatTy());
-  auto* nan = llvm::ConstantFP::get(
-      value->getType(), llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, 0x7FFFFFFFU)));
-  return as(b_.CreateSelect(b_.CreateFCmpUNO(value, value), nan, value), own);
+// All NaN of a type become one.
+Value* RegisterWriter::canonical(Value* value, Type type) {
+  llvm::Type* own = value->getType();
+  if (type == Type::f32) {
+    value = as(value, b_.getFloatTy());
+    auto* nan = llvm::ConstantFP::get(
+        value->getType(), llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, 0x7FFFFFFFU)));
+    return b_.CreateBitCast(b_.CreateSelect(b_.CreateFCmpUNO(value, value), nan, value), own);
+  }
+  Value* bits = halves_of(value, type);
+  auto constant = [&](std::uint16_t x) { return llvm::ConstantInt::get(bits->getType(), x); };
+  Value* is_nan = b_.CreateICmpUGT(b_.CreateAnd(bits, constant(0x7FFF)), constant(0x7C00));
+  return b_.CreateBitCast(b_.CreateSelect(is_nan, constant(0x7FFF), bits), own);
 }
 
 Value* RegisterWriter::canonical_read(Value* value, ptx::RegisterId reg) {
-  return canonical_later_[reg] && !raw_nan_ ? canonical(value) : value;
+  const Type type = canonical_later_[reg];
+  return type != Type::none && type != raw_nan_ ? canonical(value, type) : value;
 }
 
 Value* RegisterWriter::canonical_write(Value* value, ptx::RegisterId reg) {
-  return raw_result_ && !canonical_later_[reg] ? canonical(value) : value;
+  return raw_result_ != Type::none && raw_result_ != canonical_later_[reg]
+             ? canonical(value, raw_result_)
+             : value;
 }
 
 } // namespace kernevo::jit

@@ -12,7 +12,8 @@ namespace kernevo::jit {
 
 class RegisterWriter : public FunctionWriter {
 public:
-  RegisterWriter(llvm::LLVMContext& context, const vgpu::CompileJob& job, const Plan& plan);
+  RegisterWriter(llvm::LLVMContext& context, const vgpu::CompileJob& job, const Plan& plan,
+                 const Host& host);
 
 protected:
   const vgpu::analysis::Shape& shape(ptx::RegisterId reg) const {
@@ -62,14 +63,16 @@ protected:
   virtual bool keeps_values() const = 0;
   virtual void note_change(ptx::RegisterId /*reg*/) {}
 
-  std::vector<bool> canonical_later_; // by register
-  bool raw_nan_ = false;              // operands are read by arithmetic, to which all NaN are alike
-  bool raw_result_ = false;           // the result may be any NaN
+  // By register: numbers of this type, f32, f16 or f16x2, whose NaN may still be any.
+  std::vector<ptx::Type> canonical_later_;
+  // Operands are read by arithmetic of this type, to which all NaN are alike.
+  ptx::Type raw_nan_ = ptx::Type::none;
+  ptx::Type raw_result_ = ptx::Type::none; // the result is of this type and may be any NaN
 
 private:
   Value* read_slot(std::uint32_t slot, llvm::Type* type, unsigned lane);
   std::uint32_t slot_of(const ptx::Operand& operand, ptx::Type type) const;
-  Value* canonical(Value* value);
+  Value* canonical(Value* value, ptx::Type type);
   Value* canonical_write(Value* value, ptx::RegisterId reg);
 
   std::map<std::pair<std::uint32_t, unsigned>, Value*> slot_values_;

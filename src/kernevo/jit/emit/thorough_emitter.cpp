@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace kernevo::jit {
 
@@ -167,48 +168,92 @@ void ThoroughEmitter::shuffle_lanes(const ptx::Instruction& at, ptx::RegisterId 
   write_vector(result, moved);
 }
 
-// A NaN result of f32 arithmetic is always the same one. Where a register takes nothing but such
-// results, that is seen to when its bits are looked at instead of after every operation.
+namespace {
+
+// The type whose canonical NaN is the only one an instruction gives; none if there is no such type.
+Type canonical_result(const ptx::Instruction& at) {
+  const Type type = at.types.empty() ? Type::none : at.types.front();
+  if (type != Type::f32 && type != Type::f16 && type != Type::f16x2)
+    return Type::none;
+  switch (at.opcode) {
+  case ptx::Opcode::add:
+  case ptx::Opcode::sub:
+  case ptx::Opcode::mul:
+  case ptx::Opcode::mad:
+  case ptx::Opcode::fma_:
+  case ptx::Opcode::min_:
+  case ptx::Opcode::max_:
+  case ptx::Opcode::cvt: return type;
+  default: return Type::none;
+  }
+}
+
+bool is_nan_free(const Operand& constant, Type type) {
+  const std::uint64_t bits = vgpu::immediate_bits(constant, type);
+  auto is_half = [](std::uint64_t half) { return (half & 0x7FFFU) <= 0x7C00U; };
+  return type == Type::f32 ? (bits & 0x7FFFFFFFU) <= 0x7F800000U
+                           : is_half(bits) && is_half(bits >> 16);
+}
+
+} // namespace
+
+// A NaN result of f32 or f16 arithmetic is always the same one. Where a register takes nothing but
+// such results, that is seen to when its bits are looked at instead of after every operation.
 void ThoroughEmitter::find_canonical_registers() {
-  for (ptx::RegisterId reg = 0; reg < canonical_later_.size(); ++reg)
-    canonical_later_[reg] = ptx::bits_of(source_.registers[reg].type) == 32 &&
-                            plan_.home[reg] != Home::frame && plan_.home[reg] != Home::unused;
-  auto keeps = [&](std::uint32_t i) {
-    const ptx::Instruction& at = source_.instructions[i];
-    if (plan_.treatment[i] != Treatment::inlined || at.type() != Type::f32)
-      return false;
-    switch (at.opcode) {
-    case ptx::Opcode::add:
-    case ptx::Opcode::sub:
-    case ptx::Opcode::mul:
-    case ptx::Opcode::mad:
-    case ptx::Opcode::fma_:
-    case ptx::Opcode::min_:
-    case ptx::Opcode::max_: return true;
-    case ptx::Opcode::mov:
-    case ptx::Opcode::selp:
-      return std::all_of(at.operands.begin() + 1,
-                         at.operands.begin() + (at.opcode == ptx::Opcode::mov ? 2 : 3),
-                         [&](const Operand& from) {
-                           if (from.kind == Operand::Kind::reg)
-                             return static_cast<bool>(canonical_later_[from.reg]);
-                           if (from.kind == Operand::Kind::special)
-                             return false;
-                           const std::uint64_t bits = vgpu::immediate_bits(from, Type::f32);
-                           return (bits & 0x7FFFFFFFU) <= 0x7F800000U;
-                         });
-    default: return false;
+  enum class Kind : std::uint8_t { open, decided, mixed };
+  struct Finding {
+    Kind kind = Kind::open;
+    Type type = Type::none;
+    void meet(const Finding& other) {
+      if (other.kind == Kind::open)
+        return;
+      if (kind == Kind::open)
+        *this = other;
+      else if (kind != other.kind || type != other.type)
+        *this = {Kind::mixed, Type::none};
     }
+    bool operator==(const Finding&) const = default;
+  };
+  const Finding mixed{Kind::mixed, Type::none};
+  std::vector<Finding> found(canonical_later_.size());
+  auto read = [&](const Operand& from, Type type) {
+    if (from.kind == Operand::Kind::reg)
+      return found[from.reg];
+    const bool constant =
+        from.kind == Operand::Kind::integer || from.kind == Operand::Kind::real32;
+    if (!constant || !is_nan_free(from, type))
+      return mixed;
+    return type == Type::f32 ? Finding{Kind::decided, type} : Finding{};
+  };
+  auto written = [&](std::uint32_t i, ptx::RegisterId reg) {
+    const ptx::Instruction& at = source_.instructions[i];
+    const int bits = ptx::bits_of(source_.registers[reg].type);
+    if (plan_.treatment[i] != Treatment::inlined || plan_.home[reg] == Home::frame ||
+        at.operands[0].kind != Operand::Kind::reg)
+      return mixed;
+    Finding result;
+    if (at.opcode == ptx::Opcode::mov || at.opcode == ptx::Opcode::selp) {
+      if (ptx::bits_of(at.type()) != bits)
+        return mixed;
+      result = read(at.operands[1], at.type());
+      if (at.opcode == ptx::Opcode::selp)
+        result.meet(read(at.operands[2], at.type()));
+      return result;
+    }
+    const Type type = canonical_result(at);
+    return type != Type::none && ptx::bits_of(type) == bits ? Finding{Kind::decided, type} : mixed;
   };
   for (bool changed = true; changed;) {
     changed = false;
     for (std::uint32_t i = 0; i < source_.instructions.size(); ++i)
-      for (const ptx::RegisterId reg : plan_.liveness.effects[i].writes)
-        if (canonical_later_[reg] && !keeps(i)) {
-          canonical_later_[reg] = false;
-          changed = true;
-        }
+      for (const ptx::RegisterId reg : plan_.liveness.effects[i].writes) {
+        const Finding before = found[reg];
+        found[reg].meet(written(i, reg));
+        changed = changed || !(found[reg] == before);
+      }
   }
+  for (ptx::RegisterId reg = 0; reg < found.size(); ++reg)
+    canonical_later_[reg] = found[reg].type;
 }
 
 } // namespace kernevo::jit
