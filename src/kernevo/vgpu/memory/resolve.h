@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernevo/vgpu/execute/warp.h"
+#include "kernevo/vgpu/sanitizer/race_detector.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@ struct Access {
   std::uint32_t size = 4;
   bool overwrites = false; // an exchange: what was there before does not matter
   bool cluster = false;    // .shared::cluster: may name the memory of another block of the cluster
+  Touch as = Touch::load;  // if a load: by which cache
   bool polls = true;       // if strong, and no store: a loop may wait for what it reads
 };
 

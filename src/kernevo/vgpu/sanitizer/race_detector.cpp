@@ -43,7 +43,7 @@ struct Access {
   bool strong;
   bool same_value;
 
-  bool writes() const { return touch != Touch::load; }
+  bool writes() const { return vgpu::writes(touch); }
 };
 
 Trace trace_of(std::uint32_t owner, const Access& access, Clock clock, bool unchanging) {
@@ -93,6 +93,7 @@ struct RaceDetector::State {
   CellRegion* recent_region = nullptr;
   std::uint64_t budget;
   std::uint64_t untracked = 0;
+  std::vector<Actor> promises; // of memory that stays as it is; see Cell
 
   LiveBlock& begin(std::uint32_t block, std::uint64_t shared_bytes);
   void end(std::uint32_t block);
@@ -114,6 +115,7 @@ struct RaceDetector::State {
                      Clock clock) const;
   const Trace* conflict(const LiveBlock& here, Cell& cell, std::uint32_t owner, const Access& now,
                         Clock clock) const;
+  std::optional<Race> staleness(Cell& cell, std::uint32_t owner, const Access& now);
   std::optional<Race> touch_cell(LiveBlock& here, Cell& cell, std::uint32_t owner,
                                  const Access& now, Clock clock);
 
@@ -133,7 +135,7 @@ LiveBlock& RaceDetector::State::begin(std::uint32_t index, std::uint64_t shared_
     clock.component = clocks.component(index, warp);
     clock.known.assign(warps_per_block, 0);
     clocks.advance(clock.component);
-    clock.lanes_since = clocks.now(clock.component);
+    clock.lanes.raise_all(clocks.now(clock.component));
   }
   if (!spare_cells.empty()) {
     fresh->cells = std::move(spare_cells.back());
@@ -182,13 +184,11 @@ bool RaceDetector::State::ordered(const LiveBlock& here, const Trace& before, st
            (*mine.foreign)[clocks.component(before.owner, before.warp)] >= before.clock;
   if (before.warp != now.who.warp)
     return mine.known[before.warp] >= before.clock;
-  if (before.clock < mine.lanes_since)
-    return true;
   const std::uint32_t own = 1U << now.who.lane;
   // A lane that wrote the value itself reads it safely, whoever else wrote the same.
-  if (!now.writes() && before.touch != Touch::load && (before.lanes & own) != 0)
+  if (!now.writes() && writes(before.touch) && (before.lanes & own) != 0)
     return true;
-  return (before.lanes & ~own) == 0;
+  return mine.lanes.knows(now.who.lane, before.lanes & ~own, before.clock);
 }
 
 // What `now` races with in this cell. Also notes writers that agree on a value.
@@ -232,9 +232,13 @@ void RaceDetector::State::remember_read(const LiveBlock& here, Cell& cell, std::
     // A plain reader has more to fear from writers than a strong one: it is the one to keep.
     if (now.strong && !read.strong)
       return;
-    if (read.strong == now.strong && read.clock >= here.warps[now.who.warp].lanes_since) {
-      read.lanes |= lane;
-      read.clock = clock;
+    const LaneOrder& lanes = here.warps[now.who.warp].lanes;
+    if (read.strong == now.strong && lanes.is_recent(read.clock)) {
+      // Where some lanes met without the others, a reader must not look later than it was.
+      const std::uint32_t before = lanes.unknown(now.who.lane, read.lanes & ~lane, read.clock);
+      if (!lanes.by_pairs() || before == 0)
+        read.clock = clock;
+      read.lanes = before | lane;
       read.instruction = now.who.instruction;
     } else {
       read = fresh;
@@ -252,11 +256,40 @@ void RaceDetector::State::remember_read(const LiveBlock& here, Cell& cell, std::
   cell.reads[first_is_ours ? 0 : 1] = fresh;
 }
 
+// What the read-only cache holds may be older than any write of the launch, ordered or not.
+std::optional<Race> RaceDetector::State::staleness(Cell& cell, std::uint32_t owner,
+                                                   const Access& now) {
+  Race race;
+  race.second = now.who;
+  race.second_touch = now.touch;
+  race.stale = true;
+  if (now.writes()) {
+    if (cell.promise == 0)
+      return std::nullopt;
+    race.first = promises[cell.promise - 1];
+    race.first_touch = Touch::read_only_load;
+    return race;
+  }
+  if (now.touch == Touch::load)
+    return std::nullopt;
+  if (now.touch == Touch::read_only_load && cell.promise == 0) {
+    promises.push_back(now.who);
+    cell.promise = static_cast<std::uint32_t>(promises.size());
+  }
+  const Trace& write = cell.write;
+  if (write.empty())
+    return std::nullopt;
+  race.first = {write.owner == owner ? now.who.block : write.owner, write.warp,
+                static_cast<std::uint8_t>(std::countr_zero(write.lanes)), write.instruction};
+  race.first_touch = write.touch;
+  return race;
+}
+
 std::optional<Race> RaceDetector::State::touch_cell(LiveBlock& here, Cell& cell,
                                                     std::uint32_t owner, const Access& now,
                                                     Clock clock) {
-  std::optional<Race> race;
-  if (const Trace* other = conflict(here, cell, owner, now, clock)) {
+  std::optional<Race> race = staleness(cell, owner, now);
+  if (const Trace* other = conflict(here, cell, owner, now, clock); other != nullptr && !race) {
     const bool same_warp = other->owner == owner && other->warp == now.who.warp;
     const std::uint32_t others = same_warp ? other->lanes & ~(1U << now.who.lane) : other->lanes;
     race.emplace();
@@ -302,7 +335,7 @@ void RaceDetector::State::learn_local(LiveBlock& here, std::uint32_t warp, SyncP
   if (point.local.empty())
     return;
   // What another lane of this warp published is ordered before all lanes now.
-  mine.lanes_since = std::max(mine.lanes_since, point.local[warp] + 1);
+  mine.lanes.raise_all(point.local[warp] + 1);
   if (std::exchange(point.covered_by, warp) == warp)
     return;
   const bool local = raise_to(mine.known.data(), point.local.data(), warps_per_block);
@@ -333,7 +366,7 @@ void RaceDetector::State::learn_global(LiveBlock& here, std::uint32_t warp,
   WarpClocks& mine = here.warps[warp];
   if (!point.foreign)
     return;
-  mine.lanes_since = std::max(mine.lanes_since, (*point.foreign)[mine.component] + 1);
+  mine.lanes.raise_all((*point.foreign)[mine.component] + 1);
   if (std::exchange(point.covered_by, here.name(warp)) == here.name(warp))
     return;
   bool rose = merge(mine.foreign, point.foreign);
@@ -396,7 +429,7 @@ std::optional<Race> RaceDetector::shared_access(const Actor& who, std::uint64_t 
       race->offset = std::max(offset, index << s.granule_shift);
     }
   }
-  if (strong && touch != Touch::load && here.fenced_block)
+  if (strong && now.writes() && here.fenced_block)
     for (std::uint64_t chunk = offset / kChunk; chunk <= last_chunk; ++chunk)
       s.publish_local(here, who.warp, here.chunks[chunk]);
   return race;
@@ -428,7 +461,7 @@ std::optional<Race> RaceDetector::State::touch_region(LiveBlock& here, const Pla
       race->offset = std::max(place.offset, index << granule_shift);
     }
   }
-  if (now.strong && now.touch != Touch::load && publishes)
+  if (now.strong && now.writes() && publishes)
     for (std::uint64_t chunk = place.offset / kChunk; chunk <= last_chunk; ++chunk)
       publish_global(here, who.warp, *clocks.sync_point(place.region, chunk, true));
   return race;
@@ -473,11 +506,11 @@ void RaceDetector::forget_region(std::uint64_t region) {
   }
 }
 
-void RaceDetector::warp_sync(std::uint32_t block, std::uint32_t warp) {
+void RaceDetector::warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) {
   State& s = *state_;
   WarpClocks& mine = s.block(block).warps[warp];
   s.clocks.advance(mine.component);
-  mine.lanes_since = s.clocks.now(mine.component);
+  mine.lanes.meet(lanes, s.clocks.now(mine.component));
 }
 
 void RaceDetector::barrier(std::uint32_t block, std::uint64_t warps) {
@@ -501,7 +534,7 @@ void RaceDetector::barrier(std::uint32_t block, std::uint64_t warps) {
     mine.foreign = foreign;
     ++mine.version;
     s.clocks.advance(mine.component);
-    mine.lanes_since = s.clocks.now(mine.component);
+    mine.lanes.raise_all(s.clocks.now(mine.component));
   }
 }
 
@@ -515,7 +548,7 @@ void RaceDetector::acquire(std::uint32_t block, std::uint32_t warp, std::uint64_
   if (const auto point = here.objects.find(object); point != here.objects.end())
     state_->learn_local(here, warp, point->second);
   // Whoever waited on the object, its lanes went on together.
-  warp_sync(block, warp);
+  warp_sync(block, warp, LaneOrder::kAllLanes);
 }
 
 void RaceDetector::release_to_cluster(std::uint32_t block, std::uint32_t warp, std::uint64_t region,
@@ -529,7 +562,7 @@ void RaceDetector::acquire_from_cluster(std::uint32_t block, std::uint32_t warp,
   State& s = *state_;
   if (SyncPoint* point = s.clocks.sync_point(region, object, false))
     s.learn_global(s.block(block), warp, *point);
-  warp_sync(block, warp);
+  warp_sync(block, warp, LaneOrder::kAllLanes);
 }
 
 void RaceDetector::cluster_barrier(std::uint32_t block) {
