@@ -18,8 +18,8 @@ struct Access {
   std::uint32_t size = 4;
   bool overwrites = false; // an exchange: what was there before does not matter
   bool cluster = false;    // .shared::cluster: may name the memory of another block of the cluster
-  Touch as = Touch::load;  // if a load: by which cache
   bool polls = true;       // if strong, and no store: a loop may wait for what it reads
+  Touch as = Touch::load;  // if a load: by which cache
 };
 
 // The one door to memory for every instruction: translates the lane's address in the given space to
