@@ -172,7 +172,9 @@ void Runner::look(std::size_t index) {
 
 void Runner::defer(std::size_t index) {
   warp_.splits[index].deferred = true;
-  warp_.splits[index].deferred_until = warp_.executed + kDeferral;
+  // Where lanes go apart several splits spin: each must have spun before the first is tried again.
+  const std::uint64_t turns = warp_.parts ? warp_.splits.size() : 1;
+  warp_.splits[index].deferred_until = warp_.executed + turns * kDeferral;
 }
 
 void Runner::give_way(std::size_t index) {
