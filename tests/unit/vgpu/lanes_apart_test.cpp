@@ -1,5 +1,5 @@
-// Sanitized runs in shuffled order let the lanes of a warp advance apart between their barriers: what
-// a program may rely on holds for every seed, what it may not shows for some.
+// Sanitized runs in shuffled order let the lanes of a warp advance apart between their barriers:
+// what a program may rely on holds for every seed, what it may not shows for some.
 #include "harness.h"
 
 namespace kernevo::vgpu::testing {
@@ -157,7 +157,8 @@ TRY:
   EXPECT_EQ(right, static_cast<int>(kSeeds));
 }
 
-// Lanes that enter a function apart have frames of their own; a barrier in it must not wait for ever.
+// Lanes that enter a function apart have frames of their own; a barrier in it must not wait for
+// ever.
 TEST(LanesApart, BarriersInFunctionsAreMet) {
   const std::string function = R"(
 .func (.param .u32 result) sum(.param .u32 value)
@@ -270,8 +271,8 @@ TEST(ReadOnlyCache, SeesWhatAnEarlierLaunchWroteAndItsNeighboursDoNotMatter) {
               options);
   const auto out = bench.buffer("out", std::vector<std::uint32_t>(96));
   ASSERT_RUNS(bench.launch("k", {1, 1, 1}, {32, 1, 1}, Parameters().add(out)));
-  ASSERT_RUNS(bench.launch("k", {1, 1, 1}, {32, 1, 1},
-                           Parameters().add(out + 32 * sizeof(std::uint32_t))));
+  ASSERT_RUNS(
+      bench.launch("k", {1, 1, 1}, {32, 1, 1}, Parameters().add(out + 32 * sizeof(std::uint32_t))));
   EXPECT_EQ(bench.content<std::uint32_t>(out)[70], 2U);
 }
 

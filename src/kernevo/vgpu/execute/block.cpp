@@ -65,8 +65,8 @@ void start_warp(WarpState& warp, BlockState& block, std::uint32_t index) {
   for (auto& frame : warp.frames)
     warp.spare.push_back(std::move(frame));
   warp.frames.clear();
-  warp.leftover = leftover_word(launch.options->order_seed,
-                                block.number * launch.warps_per_block + index);
+  warp.leftover =
+      leftover_word(launch.options->order_seed, block.number * launch.warps_per_block + index);
   fill_with(warp.local, warp.leftover);
   warp.entry = push_frame(warp, *launch.kernel, nullptr, 0, warp.live);
   if (warp.entry == nullptr)

@@ -111,8 +111,7 @@ private:
       launch_.turns_in_vain.store(0, std::memory_order_relaxed);
     if (!spinning && ++slices_ % kSlicesBeforeCompany != 0)
       return;
-    const bool room =
-        grid_.company.fetch_add(1, std::memory_order_relaxed) < grid_.company_limit;
+    const bool room = grid_.company.fetch_add(1, std::memory_order_relaxed) < grid_.company_limit;
     if (room && admit())
       return;
     grid_.company.fetch_sub(1, std::memory_order_relaxed);
