@@ -15,7 +15,7 @@ extern "C" __global__ void add_up(const float* x, float* y, int R) {
   float sum = 0;
   for (int p = 0; p < 16; p++) {
     const float v = part[p];
-    if (v == v) sum += v;
+    if (__float_as_int(v) != -1) sum += v;
   }
   sum = all_sum(sum);
   if (threadIdx.x == 0) y[blockIdx.x] = sum;
