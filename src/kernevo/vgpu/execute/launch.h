@@ -48,7 +48,7 @@ struct LaunchState {
   const TextureTable* textures = nullptr;
   bool sanitize = false;
   bool lanes_part = false; // see WarpState::parts
-  bool contended = false; // several cores run blocks: global atomics must be host atomics
+  bool contended = false;  // several cores run blocks: global atomics must be host atomics
   std::uint32_t threads_per_block = 0;
   std::uint32_t warps_per_block = 0;
   std::uint64_t grid_blocks = 0;

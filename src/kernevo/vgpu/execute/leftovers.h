@@ -1,6 +1,6 @@
 // What a thread finds in shared and local memory that nobody has set: what others left there. A
-// constant could be recognised and passed over, so a seed and the place decide it, and every part of
-// two bytes or more is a large number in any format.
+// constant could be recognised and passed over, so a seed and the place decide it, and every part
+// of two bytes or more is a large number in any format.
 #pragma once
 
 #include "kernevo/base/random.h"
