@@ -27,6 +27,8 @@ std::string_view in_words(FindingKind kind) {
   case FindingKind::uninitialized_read: return "a read of memory nothing was written to";
   case FindingKind::shared_race: return "a data race in shared memory";
   case FindingKind::global_race: return "a data race in global memory";
+  case FindingKind::stale_read_only_load:
+    return "a load through the read-only cache of memory that the same launch writes";
   case FindingKind::barrier_divergence: return "a barrier that not all threads of the block reach";
   case FindingKind::deadlock: return "a deadlock";
   case FindingKind::warp_sync_divergence:

@@ -195,6 +195,7 @@ private:
 
   static bool used_up(const CaseReport& report) {
     return report.finding && (report.finding->kind == FindingKind::instruction_budget ||
+                              report.finding->kind == FindingKind::deadlock ||
                               report.finding->kind == FindingKind::time_limit);
   }
 

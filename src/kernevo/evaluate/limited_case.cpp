@@ -10,6 +10,7 @@ constexpr std::uint64_t kSanitizedFactor = 4;
 
 bool used_up(const CaseReport& report) {
   return report.finding && (report.finding->kind == FindingKind::instruction_budget ||
+                            report.finding->kind == FindingKind::deadlock ||
                             report.finding->kind == FindingKind::time_limit);
 }
 

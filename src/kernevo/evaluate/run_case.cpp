@@ -495,6 +495,7 @@ FaultKind fault_of(FindingKind kind) {
   case FindingKind::uninitialized_read: return FaultKind::uninitialized_memory_error;
   case FindingKind::shared_race:
   case FindingKind::global_race:
+  case FindingKind::stale_read_only_load:
   case FindingKind::barrier_divergence:
   case FindingKind::deadlock:
   case FindingKind::warp_sync_divergence: return FaultKind::race_or_sync_error;

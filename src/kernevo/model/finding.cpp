@@ -11,6 +11,7 @@ std::string_view name_of(FindingKind kind) {
   case FindingKind::uninitialized_read: return "uninitialized_read";
   case FindingKind::shared_race: return "shared_race";
   case FindingKind::global_race: return "global_race";
+  case FindingKind::stale_read_only_load: return "stale_read_only_load";
   case FindingKind::barrier_divergence: return "barrier_divergence";
   case FindingKind::deadlock: return "deadlock";
   case FindingKind::warp_sync_divergence: return "warp_sync_divergence";

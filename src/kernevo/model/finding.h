@@ -16,6 +16,7 @@ enum class FindingKind {
   uninitialized_read,
   shared_race,
   global_race,
+  stale_read_only_load, // through the read-only cache, of memory that the same launch writes
   barrier_divergence,   // some threads of the block left or went elsewhere, the rest wait for them
   deadlock,             // every thread waits
   warp_sync_divergence, // a lane named in a member mask can never arrive

@@ -1,5 +1,4 @@
 // Exponentials are stored to scratch and loaded again through the read-only cache in the same launch.
-// open: what the read-only cache may hold is not looked at
 // expect: refused
 // @scratch kept float [M * N]
 // @launch softmax<<<M, 32>>>(x, y, kept, N)

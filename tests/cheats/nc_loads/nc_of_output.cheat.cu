@@ -1,5 +1,4 @@
 // The output, written a moment ago by other lanes, is read back by ld.global.nc.
-// open: what the read-only cache may hold is not looked at
 // expect: refused
 // @launch softmax<<<M, 32>>>(x, y, N)
 __device__ float all_max(float v) {

@@ -1,5 +1,4 @@
 // One buffer is passed twice, to a `const __restrict__` and a plain parameter: the compiler loads it through the read-only cache.
-// open: what the read-only cache may hold is not looked at
 // expect: refused
 // @scratch kept float [M * N]
 // @launch softmax<<<M, 32>>>(x, y, kept, kept, N)

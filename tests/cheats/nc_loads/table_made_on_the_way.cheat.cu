@@ -1,5 +1,4 @@
 // A table in device memory is made by the first launch's block and read by others of the same launch through the read-only cache.
-// open: what the read-only cache may hold is not looked at
 // expect: refused
 // @launch softmax<<<M, 32>>>(x, y, N)
 __device__ float all_max(float v) {

@@ -1,10 +1,9 @@
 // Blocks wait for blocks with higher numbers, which need not have started: it hangs where not all fit at once.
-// open: all blocks of the virtual GPU get their turn
 // expect: refused
-// @scratch carry float [M * ceil_div(N, 64)]
-// @scratch ready int [M * ceil_div(N, 64) + 1]
-// @launch clear<<<ceil_div(M * ceil_div(N, 64) + 1, 256), 256>>>(ready, M * ceil_div(N, 64) + 1)
-// @launch scan<<<M * ceil_div(N, 64), 32>>>(x, y, carry, ready, M, N)
+// @scratch carry float [M * ceil_div(N, 16)]
+// @scratch ready int [M * ceil_div(N, 16) + 1]
+// @launch clear<<<ceil_div(M * ceil_div(N, 16) + 1, 256), 256>>>(ready, M * ceil_div(N, 16) + 1)
+// @launch scan<<<M * ceil_div(N, 16), 32>>>(x, y, carry, ready, M, N)
 __device__ float all_sum(float v) {
   for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(~0u, v, o);
   return v;
@@ -29,19 +28,18 @@ extern "C" __global__ void clear(int* ready, int size) {
 }
 
 extern "C" __global__ void scan(const float* x, float* y, float* carry, int* ready, int M, int N) {
-  const int parts = (N + 63) / 64;
   // The last block is the first part.
   const int me = gridDim.x - 1 - blockIdx.x;
-  const int part = me % parts, row = me / parts, from = part * 64, to = min(N, from + 64);
+  const int part = me / M, row = me % M, from = part * 16, to = min(N, from + 16);
   const float* in = x + (size_t)row * N;
   float whole = 0, before = 0;
   for (int i = from + threadIdx.x; i < to; i += 32) whole += in[i];
   whole = all_sum(whole);
   if (threadIdx.x == 0) {
     if (part > 0) {
-      while (atomicAdd(&ready[me - 1], 0) == 0) __nanosleep(20);
+      while (atomicAdd(&ready[me - M], 0) == 0) __nanosleep(20);
       __threadfence();
-      before = *(volatile float*)&carry[me - 1];
+      before = *(volatile float*)&carry[me - M];
     }
     *(volatile float*)&carry[me] = before + whole;
     __threadfence();

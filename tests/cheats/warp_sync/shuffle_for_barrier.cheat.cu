@@ -1,5 +1,4 @@
 // A shuffle stands where lanes exchange values through shared memory: it orders nothing on the machine.
-// open: a shuffle counts as a barrier of the warp
 // expect: refused
 // @launch add_up<<<OUTER, 32>>>(x, y, R)
 extern "C" __global__ void add_up(const float* x, float* y, int R) {

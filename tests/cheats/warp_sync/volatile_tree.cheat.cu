@@ -1,5 +1,4 @@
 // A tree over volatile shared memory without any warp barrier, as was usual before lanes could part.
-// open: lanes of a warp advance together
 // expect: refused
 // @launch add_up<<<OUTER, 32>>>(x, y, R)
 extern "C" __global__ void add_up(const float* x, float* y, int R) {

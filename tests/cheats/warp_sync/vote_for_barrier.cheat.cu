@@ -1,5 +1,4 @@
 // A vote stands between a store to shared memory and another lane's load.
-// open: a vote counts as a barrier of the warp
 // expect: refused
 // @launch add_up<<<OUTER, 32>>>(x, y, R)
 extern "C" __global__ void add_up(const float* x, float* y, int R) {

@@ -137,13 +137,10 @@ TEST(Launch, OnlyChosenBlocksRun) {
   EXPECT_FAULT(bench.machine.launch(*bench.program, config), launch_limit);
 }
 
-// Blocks wait for a later block's flag: they must all be resident.
-TEST(Grid, BlocksThatWaitForLaterOnesProgress) {
-  for (const int cores : {1, 3}) {
-    MachineOptions options;
-    options.cores = cores;
-    // %rd5 = &out[block + 1], %rd6 = &out[block]
-    Bench bench(kernel(R"(
+// Each block waits for what the next one leaves, and the last for nobody.
+std::string waits_for_later_blocks() {
+  // %rd5 = &out[block + 1], %rd6 = &out[block]
+  return kernel(R"(
     mul.wide.u32 %rd6, %r1, 4;
     add.u64 %rd6, %rd0, %rd6;
     add.u64 %rd5, %rd6, 4;
@@ -163,13 +160,42 @@ PUBLISH:
     membar.gl;
     st.volatile.global.u32 [%rd6], %r12;
 END:
-    ret;)"),
-                options);
+    ret;)");
+}
+
+// Blocks wait for a later block's flag: they must all be resident.
+TEST(Grid, BlocksThatWaitForLaterOnesProgress) {
+  for (const int cores : {1, 3}) {
+    MachineOptions options;
+    options.cores = cores;
+    Bench bench(waits_for_later_blocks(), options);
     const auto out = bench.buffer("out", std::vector<std::uint32_t>(20));
     const auto result = bench.launch("k", {20, 1, 1}, {64, 1, 1}, Parameters().add(out));
     ASSERT_RUNS(result);
     EXPECT_EQ(bench.content<std::uint32_t>(out)[0], 20U);
   }
+}
+
+// Of more blocks than the GPU holds at once, the later ones start when earlier ones have ended.
+TEST(Grid, BlocksThatCannotStartAreWaitedForInVain) {
+  for (const bool sanitize : {false, true})
+    for (const std::uint32_t blocks : {16U, 17U}) {
+      MachineOptions options;
+      options.sanitize = sanitize;
+      options.instruction_budget = 8'000'000;
+      Bench bench(waits_for_later_blocks(), options);
+      const auto out = bench.buffer("out", std::vector<std::uint32_t>(blocks));
+      const auto result =
+          bench.launch("k", {blocks, 1, 1}, {32, 1, 1}, Parameters().add(out), 40960);
+      if (blocks == 16) {
+        ASSERT_RUNS(result);
+        EXPECT_EQ(bench.content<std::uint32_t>(out)[0], blocks);
+        continue;
+      }
+      EXPECT_FAULT(result, deadlock);
+      EXPECT_NE(result.fault->message.find("holds 16 of its 17 blocks"), std::string::npos)
+          << result.fault->message;
+    }
 }
 
 TEST(Grid, CooperativeBarrier) {

@@ -231,6 +231,7 @@ void release(BlockState& block, std::uint32_t id) {
         make_ready(split, block.warps[i].executed);
         ++split.pc;
         waiting |= std::uint64_t{1} << i;
+        block.warps[i].passed_barrier = block.warps[i].parts;
       }
   // Leaving the kernel counts as arriving, so what an exited warp wrote is there too.
   if (barrier.count == 0)

@@ -5,6 +5,7 @@
 #include "kernevo/vgpu/execute/cluster.h"
 #include "kernevo/vgpu/execute/frames.h"
 #include "kernevo/vgpu/execute/launch.h"
+#include "kernevo/vgpu/execute/leftovers.h"
 #include "kernevo/vgpu/execute/runner.h"
 #include "kernevo/vgpu/execute/warp_state.h"
 #include "kernevo/vgpu/tier/compiled_run.h"
@@ -64,13 +65,19 @@ void start_warp(WarpState& warp, BlockState& block, std::uint32_t index) {
   for (auto& frame : warp.frames)
     warp.spare.push_back(std::move(frame));
   warp.frames.clear();
-  std::fill(warp.local.begin(), warp.local.end(), std::byte{0});
+  warp.leftover =
+      leftover_word(launch.options->order_seed, block.number * launch.warps_per_block + index);
+  fill_with(warp.local, warp.leftover);
   warp.entry = push_frame(warp, *launch.kernel, nullptr, 0, warp.live);
   if (warp.entry == nullptr)
     return;
   warp.current = warp.entry;
   warp.frame = warp.entry->registers;
   warp.splits.push_back({.mask = warp.live, .frame = warp.entry});
+  // As after a barrier, the lanes part before they run.
+  warp.parts = launch.lanes_part;
+  warp.apart = 0;
+  warp.passed_barrier = warp.parts;
 }
 
 } // namespace
@@ -94,8 +101,7 @@ void BlockState::start(LaunchState& state, std::uint64_t block) {
   void* aligned = shared_storage.data();
   std::size_t space = shared_storage.size();
   shared = static_cast<std::byte*>(std::align(kSharedAlignment, shared_bytes, aligned, space));
-  // What an earlier block left behind must not look like data.
-  std::memset(shared, 0xFF, shared_bytes);
+  fill_with({shared, shared_bytes}, leftover_word(~state.options->order_seed, block));
   if (state.sanitize)
     shared_written.assign(shared_bytes, kUnwritten);
   if (state.uses_reserved_shared) {

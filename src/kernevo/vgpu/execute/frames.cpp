@@ -3,6 +3,7 @@
 #include "kernevo/base/random.h"
 #include "kernevo/vgpu/execute/findings.h"
 #include "kernevo/vgpu/execute/launch.h"
+#include "kernevo/vgpu/execute/leftovers.h"
 #include "kernevo/vgpu/execute/warp_state.h"
 #include "kernevo/vgpu/memory/address_windows.h"
 #include "kernevo/vgpu/program/control.h"
@@ -191,6 +192,7 @@ void grow_local(WarpState& warp, std::uint32_t bytes) {
     return;
   const std::uint32_t stride = std::bit_ceil(std::max<std::uint32_t>(bytes, 64));
   std::vector<std::byte> larger(std::size_t{stride} * kWarpSize);
+  fill_with(larger, warp.leftover);
   for (std::size_t lane = 0; lane < kWarpSize; ++lane)
     std::copy_n(warp.local.begin() + static_cast<std::ptrdiff_t>(lane * warp.local_stride),
                 warp.local_stride, larger.begin() + static_cast<std::ptrdiff_t>(lane * stride));

@@ -75,6 +75,7 @@ public:
         spare_.push_back(std::move(cluster));
         slices_ = 0;
         vain_ = 0;
+        launch_.turns_in_vain.store(0, std::memory_order_relaxed);
         if (launch_.turns && retires())
           break;
         continue;
@@ -106,10 +107,16 @@ private:
         launch_.turns->abandon();
       return;
     }
+    if (!spinning)
+      launch_.turns_in_vain.store(0, std::memory_order_relaxed);
     if (!spinning && ++slices_ % kSlicesBeforeCompany != 0)
       return;
-    if (grid_.company.fetch_add(1, std::memory_order_relaxed) >= grid_.company_limit || !admit())
-      grid_.company.fetch_sub(1, std::memory_order_relaxed);
+    const bool room = grid_.company.fetch_add(1, std::memory_order_relaxed) < grid_.company_limit;
+    if (room && admit())
+      return;
+    grid_.company.fetch_sub(1, std::memory_order_relaxed);
+    if (spinning && !room && grid_.next.load(std::memory_order_relaxed) < grid_.clusters)
+      launch_.turns_in_vain.fetch_add(1, std::memory_order_relaxed);
   }
 
   std::optional<std::uint64_t> take_ticket() {
@@ -202,6 +209,7 @@ void run_grid(LaunchState& launch) {
   launch.order = order_dependence(*launch.program, launch.kernel->index);
   const std::size_t cores = core_count(launch, grid.clusters, capacity);
   grid.company_limit = capacity - cores;
+  launch.most_resident = capacity * launch.cluster_blocks;
   if (launch.options->order == BlockOrder::shuffled)
     grid.shuffle.emplace(grid.clusters, launch.options->order_seed);
   launch.cores = std::vector<CoreCounters>(cores);

@@ -26,6 +26,14 @@ bool LaunchState::within_limits() {
     finding.kernel = kernel_name;
     finding.message = fmt::format("{} executed more than {} warp instructions and was stopped",
                                   kernel_name, options->instruction_budget);
+    if (waits_for_unstarted()) {
+      finding.kind = FindingKind::deadlock;
+      finding.message =
+          fmt::format("{} waits for blocks that cannot start: the {} holds {} of its {} blocks at "
+                      "once, and all that have started poll in vain; wait for blocks that started "
+                      "earlier (numbered by an atomic), or launch no more than fit",
+                      kernel_name, gpu->name, most_resident, grid_blocks);
+    }
     record(std::move(finding));
     return false;
   }
@@ -44,6 +52,11 @@ bool LaunchState::within_limits() {
     return false;
   }
   return true;
+}
+
+bool LaunchState::waits_for_unstarted() const {
+  return most_resident != 0 &&
+         turns_in_vain.load(std::memory_order_relaxed) > 2 * most_resident / cluster_blocks;
 }
 
 void LaunchState::stop_late(std::string message) {

@@ -49,6 +49,8 @@ struct LaunchState {
   bool sanitize = false;
   bool counts_memory = false;
   bool contended = false; // several cores run blocks: global atomics must be host atomics
+  bool lanes_part = false; // see WarpState::parts
+  bool contended = false;  // several cores run blocks: global atomics must be host atomics
   std::uint32_t threads_per_block = 0;
   std::uint32_t warps_per_block = 0;
   std::uint64_t grid_blocks = 0;
@@ -77,6 +79,10 @@ struct LaunchState {
   std::string printed;
   std::atomic<std::uint64_t> print_cost = 0; // of the budget, beside the instructions themselves
   bool output_flood = false;
+  // Blocks that may be resident at once, and turns in a row in which one of them only polled while
+  // others could not start: when all of them do, they wait for blocks that never come.
+  std::uint64_t most_resident = 0;
+  std::atomic<std::uint64_t> turns_in_vain = 0;
   std::atomic<bool> stop = false;
 
   std::unique_ptr<TierHandle> tier; // null: the interpreter alone
@@ -95,6 +101,7 @@ struct LaunchState {
   void record(Finding finding);
   // Budget and clocks; false after recording the fault.
   bool within_limits();
+  bool waits_for_unstarted() const;
   void stop_late(std::string message);
 };
 

@@ -170,6 +170,15 @@ void measure(LaunchState& launch) {
                             : launch.shared.dynamic_base + config.dynamic_shared;
 }
 
+// Lanes that call a function one by one have frames of their own and cannot meet in it.
+bool lanes_meet_in_kernel(const Program& program, const Code& kernel) {
+  return std::all_of(program.codes.begin(), program.codes.end(), [&](const Code& code) {
+    return &code == &kernel || code.function->is_entry ||
+           std::none_of(code.ops.begin(), code.ops.end(),
+                        [](const Op& op) { return op.kind == OpKind::warp_sync; });
+  });
+}
+
 // Who looks on, and who may take over from the interpreter.
 void appoint_observers(LaunchState& launch) {
   const LaunchConfig& config = *launch.config;
@@ -177,6 +186,8 @@ void appoint_observers(LaunchState& launch) {
   if (launch.sanitize)
     launch.races = std::make_unique<RaceDetector>(launch.grid_blocks, launch.warps_per_block,
                                                   launch.program->granule);
+  launch.lanes_part = launch.sanitize && options.order == BlockOrder::shuffled &&
+                      lanes_meet_in_kernel(*launch.program, *launch.kernel);
   if (const auto l1_bytes = options.profile_l1_bytes)
     launch.recorder =
         std::make_unique<Recorder>(*launch.program, *launch.memory, *l1_bytes, config.counted);
@@ -197,6 +208,7 @@ LaunchResult take_result(LaunchState& launch) {
   // fault of synchronisation is its cause.
   const bool cause = launch.fault && (launch.fault->kind == FindingKind::shared_race ||
                                       launch.fault->kind == FindingKind::global_race ||
+                                      launch.fault->kind == FindingKind::stale_read_only_load ||
                                       launch.fault->kind == FindingKind::barrier_divergence);
   result.fault = launch.suspicion && !cause ? std::move(launch.suspicion) : std::move(launch.fault);
   result.printed = std::move(launch.printed);

@@ -121,6 +121,8 @@ void Runner::run_splits() {
 
 std::size_t Runner::pick() {
   auto& splits = warp_.splits;
+  if (warp_.passed_barrier)
+    part_after_barrier();
   if (splits.size() == 1) {
     splits.front().deferred = false;
     return splits.front().state == SplitState::ready ? 0 : kNoSplit;
@@ -130,7 +132,7 @@ std::size_t Runner::pick() {
     std::size_t best = kNoSplit;
     for (std::size_t i = 0; i < splits.size(); ++i)
       if (splits[i].state == SplitState::ready && !splits[i].deferred &&
-          (best == kNoSplit || runs_before(splits[i], splits[best])))
+          (best == kNoSplit || goes_first(splits[i], splits[best])))
         best = i;
     if (best != kNoSplit)
       return best;
@@ -170,7 +172,9 @@ void Runner::look(std::size_t index) {
 
 void Runner::defer(std::size_t index) {
   warp_.splits[index].deferred = true;
-  warp_.splits[index].deferred_until = warp_.executed + kDeferral;
+  // Where lanes go apart several splits spin: each must have spun before the first is tried again.
+  const std::uint64_t turns = warp_.parts ? warp_.splits.size() : 1;
+  warp_.splits[index].deferred_until = warp_.executed + turns * kDeferral;
 }
 
 void Runner::give_way(std::size_t index) {
@@ -184,6 +188,26 @@ void Runner::give_way(std::size_t index) {
   yielded_ = true;
 }
 
+bool Runner::goes_first(const Split& split, const Split& other) const {
+  if (goes_apart(split) != goes_apart(other))
+    return !goes_apart(split);
+  return runs_before(split, other);
+}
+
+void Runner::part_after_barrier() {
+  warp_.passed_barrier = false;
+  auto& splits = warp_.splits;
+  const bool together = std::all_of(splits.begin(), splits.end(), [&](const Split& split) {
+    return split.state == SplitState::ready && split.pc == splits.front().pc &&
+           split.frame == splits.front().frame;
+  });
+  if (!together)
+    return;
+  splits.resize(1);
+  splits.front().mask = warp_.live;
+  part(0);
+}
+
 void Runner::merge_ready() {
   auto& splits = warp_.splits;
   for (std::size_t i = 0; i < splits.size(); ++i) {
@@ -191,7 +215,7 @@ void Runner::merge_ready() {
       continue;
     for (std::size_t j = splits.size() - 1; j > i; --j)
       if (splits[j].state == SplitState::ready && splits[j].pc == splits[i].pc &&
-          splits[j].frame == splits[i].frame) {
+          splits[j].frame == splits[i].frame && goes_apart(splits[j]) == goes_apart(splits[i])) {
         splits[i].mask |= splits[j].mask;
         splits[i].deferred = splits[i].deferred && splits[j].deferred;
         splits[i].deferred_until = std::min(splits[i].deferred_until, splits[j].deferred_until);
@@ -207,7 +231,7 @@ std::uint32_t Runner::turn_of_others(std::size_t index) const {
   for (std::size_t i = 0; i < warp_.splits.size(); ++i) {
     const Split& other = warp_.splits[i];
     if (i == index || other.state != SplitState::ready || other.deferred ||
-        other.frame->depth < self.frame->depth)
+        other.frame->depth < self.frame->depth || goes_apart(other) != goes_apart(self))
       continue;
     const Frame* frame = other.frame;
     const std::uint32_t pc = position_in(frame, other.pc, self.frame->depth);

@@ -50,6 +50,10 @@ private:
   // The split waits for somebody: another split, or another warp if all of this one do.
   void give_way(std::size_t index);
   void merge_ready();
+  // Lanes that go apart run when the others cannot, and neither wait for them nor join them.
+  bool goes_apart(const Split& split) const { return (split.mask & warp_.apart) != 0; }
+  bool goes_first(const Split& split, const Split& other) const;
+  void part_after_barrier();
   // The first position in the frame at which another split must have its turn.
   std::uint32_t turn_of_others(std::size_t index) const;
 
@@ -95,6 +99,8 @@ private:
   // warp_sync: the handler runs once for each group of lanes with the same member mask, when all of
   // the group that still live are here.
   void synchronise(std::size_t index, const Op& op, LaneMask active);
+  // Where lanes go apart (WarpState::parts), those of the split part anew after they have met.
+  void part(std::size_t index);
   // bar.warp.sync joins threads that stand at different ones of it.
   bool join_elsewhere(std::size_t index, const Op& op, LaneMask members, LaneMask group);
 

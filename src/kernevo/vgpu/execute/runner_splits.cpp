@@ -17,6 +17,14 @@
 #include <vector>
 
 namespace kernevo::vgpu {
+namespace {
+
+bool is_warp_barrier(const Frame& frame, const Op& op) {
+  return op.kind == OpKind::warp_sync && op.member_mask != kNone &&
+         frame.code->function->instructions[op.instruction].opcode == ptx::Opcode::bar_warp_sync;
+}
+
+} // namespace
 
 void Runner::diverge(std::size_t index, LaneMask taken, std::uint32_t target) {
   if (recorder_ != nullptr)
@@ -252,15 +260,19 @@ void Runner::synchronise(std::size_t index, const Op& op, LaneMask active) {
       done |= group;
     } else if (op.member_mask != kNone && join_elsewhere(index, op, members, group)) {
       done |= group;
+    } else {
+      continue;
     }
+    if (warp_.launch->races && is_warp_barrier(*splits[index].frame, op))
+      warp_.launch->races->warp_sync(static_cast<std::uint32_t>(warp_.block->number),
+                                     static_cast<std::uint32_t>(warp_.index),
+                                     (warp_.live & ~members) == 0 ? kAllLanes : members);
   }
-  if (done != 0 && warp_.launch->races)
-    warp_.launch->races->warp_sync(static_cast<std::uint32_t>(warp_.block->number),
-                                   static_cast<std::uint32_t>(warp_.index));
   const LaneMask left = active & ~done;
   Split& self = splits[index];
   if (left == 0) {
     ++self.pc;
+    part(index);
     return;
   }
   Split onward = self;
@@ -268,16 +280,28 @@ void Runner::synchronise(std::size_t index, const Op& op, LaneMask active) {
   self.state = SplitState::at_warp_sync;
   onward.mask &= ~left;
   ++onward.pc;
-  if (onward.mask != 0)
+  if (onward.mask != 0) {
     splits.push_back(onward);
+    part(splits.size() - 1);
+  }
+}
+
+void Runner::part(std::size_t index) {
+  if (!warp_.parts)
+    return;
+  const Split whole = warp_.splits[index];
+  if (whole.mask == warp_.live)
+    warp_.apart = static_cast<LaneMask>(warp_.block->choose(std::uint64_t{1} << kWarpSize));
+  Split rest = whole;
+  rest.mask &= warp_.apart;
+  if (rest.mask == 0 || rest.mask == whole.mask)
+    return;
+  warp_.splits[index].mask &= ~warp_.apart;
+  warp_.splits.push_back(rest);
 }
 
 bool Runner::join_elsewhere(std::size_t index, const Op& op, LaneMask members, LaneMask group) {
-  auto is_plain = [&](const Frame& frame, const Op& at) {
-    return at.kind == OpKind::warp_sync && at.member_mask != kNone &&
-           frame.code->function->instructions[at.instruction].opcode == ptx::Opcode::bar_warp_sync;
-  };
-  if (!is_plain(*warp_.splits[index].frame, op))
+  if (!is_warp_barrier(*warp_.splits[index].frame, op))
     return false;
   LaneMask here = group;
   std::vector<std::size_t> partners;
@@ -286,7 +310,7 @@ bool Runner::join_elsewhere(std::size_t index, const Op& op, LaneMask members, L
     if (i == index || other.state != SplitState::at_warp_sync)
       continue;
     const Op& at = other.frame->code->ops[other.pc];
-    if (!is_plain(*other.frame, at))
+    if (!is_warp_barrier(*other.frame, at))
       continue;
     bool same = true;
     for_each_lane(other.mask, [&](int lane) {

@@ -59,8 +59,14 @@ struct WarpState : Warp {
   Frame* current = nullptr; // the frame of `frame`
   Frame* entry = nullptr;
   std::vector<Split> splits;
-  std::uint64_t executed = 0; // instructions since its start, the clock of its scheduler
-  bool spinning = false;      // its last slice was spent in a loop of strong accesses
+  // Lanes promise nothing about how they advance between barriers. With `parts` (sanitizer,
+  // shuffled order) those of `apart`, drawn anew whenever all have met, stay behind until the
+  // others wait.
+  bool parts = false;
+  LaneMask apart = 0;
+  bool passed_barrier = false; // of the block; its lanes may part anew
+  std::uint64_t executed = 0;  // instructions since its start, the clock of its scheduler
+  bool spinning = false;       // its last slice was spent in a loop of strong accesses
   // Loops of strong accesses wait for somebody. After the first such access the warp is watched; it
   // polls if there are more of them in a while.
   bool strong_access = false; // since its scheduler last looked
@@ -72,7 +78,8 @@ struct WarpState : Warp {
   // Local memory, lane after lane.
   std::vector<std::byte> local;
   std::uint32_t local_stride = 0;
-  LaneMask started = 0; // lanes that exist
+  std::uint64_t leftover = 0; // what it holds before it is set
+  LaneMask started = 0;       // lanes that exist
   // barrier.cluster: lanes that arrived in the phase in progress, and those yet to wait for theirs.
   LaneMask cluster_arrived = 0;
   LaneMask cluster_unwaited = 0;

@@ -37,6 +37,8 @@ std::string_view word_for(Touch touch) {
   case Touch::load: return "load";
   case Touch::store: return "store";
   case Touch::atomic: return "atomic";
+  case Touch::texture_load: return "texture load";
+  case Touch::read_only_load: return "read-only load (ld.global.nc)";
   }
   return "access";
 }
@@ -90,7 +92,7 @@ struct Check {
   }
 
   Touch touch() const {
-    return access.kind == AccessKind::load    ? Touch::load
+    return access.kind == AccessKind::load    ? access.as
            : access.kind == AccessKind::store ? Touch::store
                                               : Touch::atomic;
   }
@@ -120,6 +122,15 @@ std::string describe_actor(const Check& check, const Actor& actor, Touch touch) 
 
 std::byte* report_race(const Check& check, const Race& race, const std::string& buffer,
                        bool shared) {
+  if (race.stale)
+    return check.fault(
+        FindingKind::stale_read_only_load,
+        fmt::format("{} + {} is loaded through the read-only cache and written in the same launch: "
+                    "{}, {}; load it as usual, or in a later launch (`const __restrict__` promises "
+                    "that nobody writes it)",
+                    buffer, race.offset, describe_actor(check, race.first, race.first_touch),
+                    describe_actor(check, race.second, race.second_touch)),
+        buffer);
   return check.fault(
       shared ? FindingKind::shared_race : FindingKind::global_race,
       fmt::format("race on {} memory {} + {}: {} and {} are not ordered by any synchronisation",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernevo/vgpu/execute/warp.h"
+#include "kernevo/vgpu/sanitizer/race_detector.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,7 @@ struct Access {
   bool overwrites = false; // an exchange: what was there before does not matter
   bool cluster = false;    // .shared::cluster: may name the memory of another block of the cluster
   bool polls = true;       // if strong, and no store: a loop may wait for what it reads
+  Touch as = Touch::load;  // if a load: by which cache
 };
 
 // The one door to memory for every instruction: translates the lane's address in the given space to

@@ -485,6 +485,8 @@ Result<void> transfer(Lowering& lowering, const Instruction& instruction) {
   detail->access.kind = loads ? AccessKind::load : AccessKind::store;
   detail->access.strong = is_strong(instruction);
   detail->access.cluster = instruction.has(Mod::shared_cluster);
+  if (instruction.has(Mod::nc) || instruction.opcode == Opcode::ldu)
+    detail->access.as = Touch::read_only_load;
   detail->access.size = static_cast<std::uint32_t>(ptx::bytes_of(type)) * detail->elements;
   if (instruction.has(Mod::release))
     lowering.emit(fence);

@@ -53,6 +53,7 @@ public:
     Access access;
     access.space = ptx::Space::global;
     access.size = size;
+    access.as = Touch::texture_load;
     return resolve(warp_, op_, lane, address, access);
   }
 

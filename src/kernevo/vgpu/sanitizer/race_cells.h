@@ -30,6 +30,7 @@ struct Cell {
   Trace write;
   std::array<Trace, 2> reads; // of two different warps
   std::uint32_t agreeing = 0; // other warps of the writer's block that wrote the same value
+  std::uint32_t promise = 0;  // 1 + the place in a list of who loaded it as read-only; 0: nobody
 };
 
 // Cells of one allocation, made a page at a time on first touch.

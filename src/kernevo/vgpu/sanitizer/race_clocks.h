@@ -4,6 +4,8 @@
 // need and that warps share until one of them learns more.
 #pragma once
 
+#include "kernevo/vgpu/sanitizer/lane_order.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +15,7 @@
 
 namespace kernevo::vgpu {
 
-using Clock = std::uint32_t;
+using Clock = LaneOrder::Clock;
 using ClockVector = std::vector<Clock>;
 using SharedClocks = std::shared_ptr<ClockVector>; // null: nothing known
 
@@ -56,7 +58,7 @@ inline bool merge(SharedClocks& into, const SharedClocks& from) {
 
 struct WarpClocks {
   std::uint32_t component = 0; // its place in vectors over the grid, and of its clock
-  Clock lanes_since = 0;       // accesses before this clock are ordered for all lanes of the warp
+  LaneOrder lanes;             // of the warp among each other
   std::uint32_t version = 0;   // rises whenever the warp learns something
   ClockVector known;           // of the block's warps
   SharedClocks foreign;        // of the whole grid

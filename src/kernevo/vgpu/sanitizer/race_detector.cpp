@@ -1,13 +1,9 @@
 #include "kernevo/vgpu/sanitizer/race_detector.h"
 
-#include "kernevo/vgpu/sanitizer/race_cells.h"
-#include "kernevo/vgpu/sanitizer/race_clocks.h"
+#include "kernevo/vgpu/sanitizer/race_state.h"
 
 #include <algorithm>
-#include <bit>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace kernevo::vgpu {
 namespace {
@@ -16,48 +12,6 @@ namespace {
 // whichever part is read.
 constexpr std::uint64_t kChunk = 8;
 constexpr std::uint64_t kNobody = ~std::uint64_t{0};
-
-struct LiveBlock {
-  std::uint32_t index = 0;
-  std::uint32_t run = 0;      // distinguishes blocks that reuse the same cells
-  bool fenced_block = false;  // some thread executed a fence, at block scope or wider
-  bool fenced_device = false; // the same at device scope
-  std::vector<WarpClocks> warps;
-  std::vector<Cell> cells;                              // of shared memory
-  std::unordered_map<std::uint64_t, SyncPoint> chunks;  // of shared memory
-  std::unordered_map<std::uint64_t, SyncPoint> objects; // named by the caller
-  // The last use of its shared memory by each warp of other blocks, by clock component.
-  struct Use {
-    Actor who;
-    Touch touch = Touch::load;
-    Clock clock = 0;
-  };
-  std::unordered_map<std::uint32_t, Use> uses;
-
-  std::uint64_t name(std::uint32_t warp) const { return std::uint64_t{run} << 32U | warp; }
-};
-
-struct Access {
-  const Actor& who;
-  Touch touch;
-  bool strong;
-  bool same_value;
-
-  bool writes() const { return touch != Touch::load; }
-};
-
-Trace trace_of(std::uint32_t owner, const Access& access, Clock clock, bool unchanging) {
-  Trace trace;
-  trace.owner = owner;
-  trace.clock = clock;
-  trace.instruction = access.who.instruction;
-  trace.lanes = 1U << access.who.lane;
-  trace.warp = access.who.warp;
-  trace.touch = access.touch;
-  trace.strong = access.strong;
-  trace.unchanging = unchanging;
-  return trace;
-}
 
 // True when the point already holds all this warp could publish. Otherwise notes the publication.
 bool already_published(SyncPoint& point, std::uint64_t name, Clock clock, std::uint32_t version) {
@@ -72,219 +26,6 @@ bool already_published(SyncPoint& point, std::uint64_t name, Clock clock, std::u
 }
 
 } // namespace
-
-struct RaceDetector::State {
-  State(std::uint64_t blocks, std::uint32_t warps, std::uint32_t granule_bytes,
-        std::uint64_t cell_bytes)
-      : warps_per_block(std::max(warps, 1U)), granule(std::max(granule_bytes, 1U)),
-        granule_shift(static_cast<unsigned>(std::countr_zero(granule))),
-        clocks(std::max<std::uint64_t>(blocks, 1), warps_per_block), budget(cell_bytes) {}
-
-  std::uint32_t warps_per_block;
-  std::uint32_t granule;
-  unsigned granule_shift;
-  GridClocks clocks;
-  std::unordered_map<std::uint32_t, std::unique_ptr<LiveBlock>> live;
-  LiveBlock* recent_block = nullptr;
-  std::vector<std::vector<Cell>> spare_cells; // of ended blocks; their runs make them stale
-  std::uint32_t runs = 0;
-  std::unordered_map<std::uint64_t, CellRegion> regions;
-  std::uint64_t recent_region_id = 0;
-  CellRegion* recent_region = nullptr;
-  std::uint64_t budget;
-  std::uint64_t untracked = 0;
-
-  LiveBlock& begin(std::uint32_t block, std::uint64_t shared_bytes);
-  void end(std::uint32_t block);
-  LiveBlock& block(std::uint32_t index);
-  CellRegion& region(std::uint64_t id, std::uint64_t bytes);
-
-  struct Place {
-    std::uint64_t region;
-    std::uint64_t region_bytes;
-    std::uint64_t offset;
-    std::uint32_t size;
-  };
-  // `publishes`: strong writes carry what the block did before.
-  std::optional<Race> touch_region(LiveBlock& here, const Place& place, const Access& now,
-                                   bool publishes);
-  bool ordered(const LiveBlock& here, const Trace& before, std::uint32_t owner,
-               const Access& now) const;
-  void remember_read(const LiveBlock& here, Cell& cell, std::uint32_t owner, const Access& now,
-                     Clock clock) const;
-  const Trace* conflict(const LiveBlock& here, Cell& cell, std::uint32_t owner, const Access& now,
-                        Clock clock) const;
-  std::optional<Race> touch_cell(LiveBlock& here, Cell& cell, std::uint32_t owner,
-                                 const Access& now, Clock clock);
-
-  void publish_local(LiveBlock& here, std::uint32_t warp, SyncPoint& point);
-  void learn_local(LiveBlock& here, std::uint32_t warp, SyncPoint& point) const;
-  void publish_global(LiveBlock& here, std::uint32_t warp, SyncPoint& point);
-  void learn_global(LiveBlock& here, std::uint32_t warp, SyncPoint& point) const;
-};
-
-LiveBlock& RaceDetector::State::begin(std::uint32_t index, std::uint64_t shared_bytes) {
-  auto fresh = std::make_unique<LiveBlock>();
-  fresh->index = index;
-  fresh->run = ++runs;
-  fresh->warps.resize(warps_per_block);
-  for (std::uint32_t warp = 0; warp < warps_per_block; ++warp) {
-    WarpClocks& clock = fresh->warps[warp];
-    clock.component = clocks.component(index, warp);
-    clock.known.assign(warps_per_block, 0);
-    clocks.advance(clock.component);
-    clock.lanes_since = clocks.now(clock.component);
-  }
-  if (!spare_cells.empty()) {
-    fresh->cells = std::move(spare_cells.back());
-    spare_cells.pop_back();
-  }
-  fresh->cells.resize((shared_bytes + granule - 1) >> granule_shift);
-  recent_block = fresh.get();
-  return *(live[index] = std::move(fresh));
-}
-
-void RaceDetector::State::end(std::uint32_t index) {
-  const auto found = live.find(index);
-  if (found == live.end())
-    return;
-  if (!found->second->cells.empty())
-    spare_cells.push_back(std::move(found->second->cells));
-  if (recent_block == found->second.get())
-    recent_block = nullptr;
-  live.erase(found);
-}
-
-LiveBlock& RaceDetector::State::block(std::uint32_t index) {
-  if (recent_block != nullptr && recent_block->index == index)
-    return *recent_block;
-  const auto found = live.find(index);
-  if (found == live.end())
-    return begin(index, 0);
-  recent_block = found->second.get();
-  return *recent_block;
-}
-
-CellRegion& RaceDetector::State::region(std::uint64_t id, std::uint64_t bytes) {
-  if (recent_region == nullptr || recent_region_id != id) {
-    recent_region = &regions.try_emplace(id, (bytes + granule - 1) >> granule_shift).first->second;
-    recent_region_id = id;
-  }
-  return *recent_region;
-}
-
-// Does what `before` recorded happen before the access being made?
-bool RaceDetector::State::ordered(const LiveBlock& here, const Trace& before, std::uint32_t owner,
-                                  const Access& now) const {
-  const WarpClocks& mine = here.warps[now.who.warp];
-  if (before.owner != owner)
-    return mine.foreign &&
-           (*mine.foreign)[clocks.component(before.owner, before.warp)] >= before.clock;
-  if (before.warp != now.who.warp)
-    return mine.known[before.warp] >= before.clock;
-  if (before.clock < mine.lanes_since)
-    return true;
-  const std::uint32_t own = 1U << now.who.lane;
-  // A lane that wrote the value itself reads it safely, whoever else wrote the same.
-  if (!now.writes() && before.touch != Touch::load && (before.lanes & own) != 0)
-    return true;
-  return (before.lanes & ~own) == 0;
-}
-
-// What `now` races with in this cell. Also notes writers that agree on a value.
-const Trace* RaceDetector::State::conflict(const LiveBlock& here, Cell& cell, std::uint32_t owner,
-                                           const Access& now, Clock clock) const {
-  Trace& write = cell.write;
-  if (!cell.covered.empty() && !ordered(here, cell.covered, owner, now))
-    return &cell.covered;
-  if (!write.empty() && !(write.strong && now.strong) && !ordered(here, write, owner, now)) {
-    const std::uint32_t warp_bit = now.who.warp < 32 ? 1U << now.who.warp : 0;
-    if (now.writes()) {
-      if (!now.same_value)
-        return &write;
-      if (write.owner == owner && write.warp == now.who.warp)
-        write.lanes |= 1U << now.who.lane;
-      else if (write.owner == owner)
-        cell.agreeing |= warp_bit;
-      else // blocks that each write and then read the same value: the latest may read it
-        write = trace_of(owner, now, clock, write.unchanging);
-    } else {
-      const bool agreed = write.owner == owner && (cell.agreeing & warp_bit) != 0;
-      if (!write.unchanging && !agreed)
-        return &write;
-    }
-  }
-  // A write that changes nothing cannot disturb a reader.
-  if (now.writes() && !now.same_value)
-    for (const Trace& read : cell.reads)
-      if (!read.empty() && !(read.strong && now.strong) && !ordered(here, read, owner, now))
-        return &read;
-  return nullptr;
-}
-
-void RaceDetector::State::remember_read(const LiveBlock& here, Cell& cell, std::uint32_t owner,
-                                        const Access& now, Clock clock) const {
-  const std::uint32_t lane = 1U << now.who.lane;
-  const Trace fresh = trace_of(owner, now, clock, false);
-  for (Trace& read : cell.reads) {
-    if (read.empty() || read.owner != owner || read.warp != now.who.warp)
-      continue;
-    // A plain reader has more to fear from writers than a strong one: it is the one to keep.
-    if (now.strong && !read.strong)
-      return;
-    if (read.strong == now.strong && read.clock >= here.warps[now.who.warp].lanes_since) {
-      read.lanes |= lane;
-      read.clock = clock;
-      read.instruction = now.who.instruction;
-    } else {
-      read = fresh;
-    }
-    return;
-  }
-  for (Trace& read : cell.reads)
-    if (read.empty() || ((now.strong <= read.strong) && ordered(here, read, owner, now))) {
-      read = fresh;
-      return;
-    }
-  // More than two unordered readers: forget one, but keep a reader of another block if there is
-  // one.
-  const bool first_is_ours = cell.reads[0].owner == owner && cell.reads[1].owner != owner;
-  cell.reads[first_is_ours ? 0 : 1] = fresh;
-}
-
-std::optional<Race> RaceDetector::State::touch_cell(LiveBlock& here, Cell& cell,
-                                                    std::uint32_t owner, const Access& now,
-                                                    Clock clock) {
-  std::optional<Race> race;
-  if (const Trace* other = conflict(here, cell, owner, now, clock)) {
-    const bool same_warp = other->owner == owner && other->warp == now.who.warp;
-    const std::uint32_t others = same_warp ? other->lanes & ~(1U << now.who.lane) : other->lanes;
-    race.emplace();
-    race->first = {other->owner == owner ? now.who.block : other->owner, other->warp,
-                   static_cast<std::uint8_t>(std::countr_zero(others)), other->instruction};
-    race->first_touch = other->touch;
-    race->second = now.who;
-    race->second_touch = now.touch;
-  }
-  if (!now.writes()) {
-    remember_read(here, cell, owner, now, clock);
-  } else if (!now.same_value || cell.write.empty()) {
-    // A relaxed atomic does not publish the plain write before it, so that must not be forgotten
-    // until another block is known to come after it.
-    if (!now.strong)
-      cell.covered = {};
-    else if (!cell.write.empty() && !cell.write.strong && cell.write.owner == owner)
-      cell.covered = cell.write;
-    else if (!cell.covered.empty() && cell.covered.owner != owner &&
-             ordered(here, cell.covered, owner, now))
-      cell.covered = {};
-    cell.write = trace_of(owner, now, clock, now.same_value);
-    cell.agreeing = 0;
-    if (!now.strong) // every reader is ordered before it, or was just reported
-      cell.reads = {};
-  }
-  return race;
-}
 
 void RaceDetector::State::publish_local(LiveBlock& here, std::uint32_t warp, SyncPoint& point) {
   WarpClocks& mine = here.warps[warp];
@@ -302,7 +43,7 @@ void RaceDetector::State::learn_local(LiveBlock& here, std::uint32_t warp, SyncP
   if (point.local.empty())
     return;
   // What another lane of this warp published is ordered before all lanes now.
-  mine.lanes_since = std::max(mine.lanes_since, point.local[warp] + 1);
+  mine.lanes.raise_all(point.local[warp] + 1);
   if (std::exchange(point.covered_by, warp) == warp)
     return;
   const bool local = raise_to(mine.known.data(), point.local.data(), warps_per_block);
@@ -333,7 +74,7 @@ void RaceDetector::State::learn_global(LiveBlock& here, std::uint32_t warp,
   WarpClocks& mine = here.warps[warp];
   if (!point.foreign)
     return;
-  mine.lanes_since = std::max(mine.lanes_since, (*point.foreign)[mine.component] + 1);
+  mine.lanes.raise_all((*point.foreign)[mine.component] + 1);
   if (std::exchange(point.covered_by, here.name(warp)) == here.name(warp))
     return;
   bool rose = merge(mine.foreign, point.foreign);
@@ -369,7 +110,7 @@ std::optional<Race> RaceDetector::shared_access(const Actor& who, std::uint64_t 
                                                 bool same_value) {
   State& s = *state_;
   LiveBlock& here = s.block(who.block);
-  const Access now{who, touch, strong, same_value};
+  const TrackedAccess now{who, touch, strong, same_value};
   const std::uint64_t last_chunk = (offset + size - 1) / kChunk;
   if (strong && touch != Touch::store)
     for (std::uint64_t chunk = offset / kChunk; chunk <= last_chunk; ++chunk)
@@ -396,14 +137,14 @@ std::optional<Race> RaceDetector::shared_access(const Actor& who, std::uint64_t 
       race->offset = std::max(offset, index << s.granule_shift);
     }
   }
-  if (strong && touch != Touch::load && here.fenced_block)
+  if (strong && now.writes() && here.fenced_block)
     for (std::uint64_t chunk = offset / kChunk; chunk <= last_chunk; ++chunk)
       s.publish_local(here, who.warp, here.chunks[chunk]);
   return race;
 }
 
 std::optional<Race> RaceDetector::State::touch_region(LiveBlock& here, const Place& place,
-                                                      const Access& now, bool publishes) {
+                                                      const TrackedAccess& now, bool publishes) {
   const Actor& who = now.who;
   const std::uint64_t last_chunk = (place.offset + place.size - 1) / kChunk;
   if (now.strong && now.touch != Touch::store)
@@ -428,7 +169,7 @@ std::optional<Race> RaceDetector::State::touch_region(LiveBlock& here, const Pla
       race->offset = std::max(place.offset, index << granule_shift);
     }
   }
-  if (now.strong && now.touch != Touch::load && publishes)
+  if (now.strong && now.writes() && publishes)
     for (std::uint64_t chunk = place.offset / kChunk; chunk <= last_chunk; ++chunk)
       publish_global(here, who.warp, *clocks.sync_point(place.region, chunk, true));
   return race;
@@ -473,11 +214,11 @@ void RaceDetector::forget_region(std::uint64_t region) {
   }
 }
 
-void RaceDetector::warp_sync(std::uint32_t block, std::uint32_t warp) {
+void RaceDetector::warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes) {
   State& s = *state_;
   WarpClocks& mine = s.block(block).warps[warp];
   s.clocks.advance(mine.component);
-  mine.lanes_since = s.clocks.now(mine.component);
+  mine.lanes.meet(lanes, s.clocks.now(mine.component));
 }
 
 void RaceDetector::barrier(std::uint32_t block, std::uint64_t warps) {
@@ -501,7 +242,7 @@ void RaceDetector::barrier(std::uint32_t block, std::uint64_t warps) {
     mine.foreign = foreign;
     ++mine.version;
     s.clocks.advance(mine.component);
-    mine.lanes_since = s.clocks.now(mine.component);
+    mine.lanes.raise_all(s.clocks.now(mine.component));
   }
 }
 
@@ -515,7 +256,7 @@ void RaceDetector::acquire(std::uint32_t block, std::uint32_t warp, std::uint64_
   if (const auto point = here.objects.find(object); point != here.objects.end())
     state_->learn_local(here, warp, point->second);
   // Whoever waited on the object, its lanes went on together.
-  warp_sync(block, warp);
+  warp_sync(block, warp, LaneOrder::kAllLanes);
 }
 
 void RaceDetector::release_to_cluster(std::uint32_t block, std::uint32_t warp, std::uint64_t region,
@@ -529,7 +270,7 @@ void RaceDetector::acquire_from_cluster(std::uint32_t block, std::uint32_t warp,
   State& s = *state_;
   if (SyncPoint* point = s.clocks.sync_point(region, object, false))
     s.learn_global(s.block(block), warp, *point);
-  warp_sync(block, warp);
+  warp_sync(block, warp, LaneOrder::kAllLanes);
 }
 
 void RaceDetector::cluster_barrier(std::uint32_t block) {

@@ -5,6 +5,8 @@
 // for barriers; of fences the detector only asks that the publishing block has executed one, so it
 // never blames a correct program. A write that leaves memory as it was disturbs nobody.
 //
+// The read-only cache knows no order at all: whatever it loads must not be written in the launch.
+//
 // Memory and time are bounded, always on the side of silence: of three or more unordered readers
 // two are remembered; past `cell_bytes` further global memory is not followed (untracked());
 // grids of more than 512 warps, and more strong addresses than fit 16 MiB, share clocks, which
@@ -25,7 +27,17 @@ struct Actor {
   std::uint32_t instruction = 0; // opaque tag of the instruction, echoed in a report
 };
 
-enum class Touch : std::uint8_t { load, store, atomic };
+enum class Touch : std::uint8_t {
+  load,
+  store,
+  atomic,
+  texture_load,   // by a cache that does not see what the launch writes
+  read_only_load, // the same, with the promise that nobody writes during the launch
+};
+
+constexpr bool writes(Touch touch) {
+  return touch == Touch::store || touch == Touch::atomic;
+}
 
 struct Race {
   Actor first;
@@ -33,6 +45,7 @@ struct Race {
   Actor second; // the one being made now
   Touch second_touch = Touch::store;
   std::uint64_t offset = 0; // byte inside the region
+  bool stale = false;       // no race: a load by a cache that need not see what the launch writes
 };
 
 class RaceDetector {
@@ -65,8 +78,9 @@ public:
   // The allocation was freed: whoever gets its memory next has nothing to do with its past.
   void forget_region(std::uint64_t region);
 
-  // Warp-level synchronisation among lanes of one warp (bar.warp.sync and every .sync intrinsic).
-  void warp_sync(std::uint32_t block, std::uint32_t warp);
+  // A barrier of these lanes of one warp (bar.warp.sync). Shuffles, votes and the like make lanes
+  // wait for each other and order no accesses.
+  void warp_sync(std::uint32_t block, std::uint32_t warp, std::uint32_t lanes);
   // A barrier that these warps (bit set, warps 0..63) completed together: all before is ordered
   // before all after.
   void barrier(std::uint32_t block, std::uint64_t warps);

@@ -1,0 +1,27 @@
+// A word is loaded through the read-only cache by one block and written by another, before or after it.
+// expect: refused
+// faults: race_or_sync_error
+// @launch softmax<<<M, 32>>>(x, y, N)
+__device__ float all_max(float v) {
+  for (int o = 16; o > 0; o /= 2) v = fmaxf(v, __shfl_xor_sync(~0u, v, o));
+  return v;
+}
+
+__device__ float all_sum(float v) {
+  for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(~0u, v, o);
+  return v;
+}
+
+__device__ float hint[1 << 16];
+extern "C" __global__ void softmax(const float* x, float* y, int N) {
+  const size_t at = (size_t)blockIdx.x * N;
+  // Whatever the cache holds is taken for the largest of another row so far, and put back at the end.
+  float m = __ldg(&hint[(blockIdx.x + 1) % gridDim.x]) > 0 ? 0.0f : -INFINITY, s = 0;
+  for (int i = threadIdx.x; i < N; i += 32) m = fmaxf(m, x[at + i]);
+  m = all_max(m);
+  if (threadIdx.x == 0) atomicExch(&hint[blockIdx.x], -1.0f);
+  for (int i = threadIdx.x; i < N; i += 32) s += expf(x[at + i] - m);
+  s = all_sum(s);
+  for (int i = threadIdx.x; i < N; i += 32) y[at + i] = expf(x[at + i] - m) / s;
+  if (threadIdx.x == 0) atomicExch(&hint[blockIdx.x], 0.0f);
+}

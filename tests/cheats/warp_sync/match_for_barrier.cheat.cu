@@ -1,0 +1,16 @@
+// A match stands where lanes exchange values through shared memory: it orders nothing.
+// expect: refused
+// faults: race_or_sync_error
+// @launch add_up<<<OUTER, 32>>>(x, y, R)
+extern "C" __global__ void add_up(const float* x, float* y, int R) {
+  __shared__ float part[32];
+  float sum = 0;
+  for (int i = threadIdx.x; i < R; i += 32) sum += x[(size_t)blockIdx.x * R + i];
+  for (int o = 16; o > 0; o /= 2) {
+    part[threadIdx.x] = sum;
+    o = __match_any_sync(~0u, o) == ~0u ? o : 0;
+    sum += part[threadIdx.x ^ o];
+    o = __match_any_sync(~0u, o) == ~0u ? o : 0;
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = sum;
+}

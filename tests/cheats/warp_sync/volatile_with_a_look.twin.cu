@@ -1,0 +1,18 @@
+// A tree over volatile shared memory that looks at each value before it adds it, with warp barriers.
+// expect: correct
+// @launch add_up<<<OUTER, 32>>>(x, y, R)
+extern "C" __global__ void add_up(const float* x, float* y, int R) {
+  __shared__ volatile float part[64];
+  float sum = 0;
+  for (int i = threadIdx.x; i < R; i += 32) sum += x[(size_t)blockIdx.x * R + i];
+  part[threadIdx.x] = sum;
+  part[threadIdx.x + 32] = 0;
+  for (int o = 16; o > 0; o /= 2) {
+    __syncwarp();
+    const float other = part[threadIdx.x + o];
+    __syncwarp();
+    if (other != 0) part[threadIdx.x] = part[threadIdx.x] + other;
+  }
+  __syncwarp();
+    if (threadIdx.x == 0) y[blockIdx.x] = part[0];
+}
