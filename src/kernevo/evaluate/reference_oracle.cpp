@@ -166,6 +166,7 @@ private:
 } // namespace
 
 Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task,
+                                                std::span<const ShapeCase> unseen,
                                                 const ReferenceLimits& limits) {
   auto reference = std::make_shared<Reference>();
   KERNEVO_TRY(kernel, parse_kernel_file(task.reference_kernel, task.reference_place.file,
@@ -186,7 +187,7 @@ Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task
                 compiled && told ? build.diagnostics.front().place : task.reference_place,
                 "mend the task's reference_kernel");
   }
-  KERNEVO_TRY(whole, build_for(device, reference->prepared, unseen_shapes(task)));
+  KERNEVO_TRY(whole, build_for(device, reference->prepared, unseen));
   if (!whole.ok)
     return tl::unexpected<Error>(of_hidden_case(
         {ErrorCode::input, "the reference kernel does not compile: " + compile_fault(whole).summary,

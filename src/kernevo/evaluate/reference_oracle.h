@@ -4,6 +4,7 @@
 #include "kernevo/evaluate/run_case.h"
 
 #include <cstdint>
+#include <span>
 
 namespace kernevo {
 
@@ -14,7 +15,9 @@ struct ReferenceLimits {
 };
 
 // Builds the reference and keeps a module of its own for it, apart from any candidate.
+// `unseen` are shapes it will be asked about beside the task's own.
 Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task,
+                                                std::span<const ShapeCase> unseen,
                                                 const ReferenceLimits& limits);
 
 } // namespace kernevo

@@ -2,6 +2,7 @@
 
 #include "kernevo/base/hash.h"
 #include "kernevo/evaluate/check.h"
+#include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/evaluate/visible.h"
 #include "kernevo/evolve/identity.h"
 #include "kernevo/model/timing_fields.h"
@@ -148,8 +149,9 @@ Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterVal
   options.small_only = !whole;
   options.fresh_process = whole;
   options.patience_minutes = patience_minutes_;
-  // Two seeds: inputs that confirm a best are none the search has seen.
-  options.seed = 2 * seed_ + (whole ? 2 : 1);
+  // Of this instance and this check alone: inputs and shapes that confirm a best are none that the
+  // search has seen, and what one candidate was judged on tells nothing of the next.
+  options.seed = derived_seed(seed_, name);
   KERNEVO_TRY(checked, check_prepared(*context_.device, *kernel, options));
   Judgement judgement{checked.verdict.correct, checked.verdict.fault, checked.verdict.summary,
                       std::nullopt};
