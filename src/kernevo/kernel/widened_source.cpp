@@ -76,31 +76,31 @@ const std::map<std::string_view, std::string_view>& approximated_names() {
 
 std::string helpers(double noise) {
   std::string text = fmt::format(
-      "__device__ __forceinline__ double kernevo_by_chance(double x) {{ unsigned long long b = "
+      "__device__ __forceinline__ double wide_by_chance(double x) {{ unsigned long long b = "
       "(unsigned long long)__double_as_longlong(x); b = (b ^ (b >> 29)) * 0x9E3779B97F4A7C15ull; "
       "return (b ^ (b >> 32)) & 64 ? 1 + {0:a} : 1 - {0:a}; }} ",
       noise);
   std::map<std::string_view, bool> done;
   for (const auto& [name, wide] : approximated_names())
     if (!std::exchange(done[wide], true))
-      text += fmt::format("__device__ __forceinline__ double kernevo_{0}(double x) {{ return "
-                          "{0}(x * kernevo_by_chance(x)) * kernevo_by_chance(x + 1); }} ",
+      text += fmt::format("__device__ __forceinline__ double wide_{0}(double x) {{ return "
+                          "{0}(x * wide_by_chance(x)) * wide_by_chance(x + 1); }} ",
                           wide);
-  text += "__device__ __forceinline__ double kernevo_pow(double x, double y) { return pow(x, y * "
-          "kernevo_by_chance(x + y)) * kernevo_by_chance(y); } "
-          "__device__ __forceinline__ double kernevo_ratio(double x, double y) { return x / y * "
-          "kernevo_by_chance(x + y); } ";
+  text += "__device__ __forceinline__ double wide_pow(double x, double y) { return pow(x, y * "
+          "wide_by_chance(x + y)) * wide_by_chance(y); } "
+          "__device__ __forceinline__ double wide_ratio(double x, double y) { return x / y * "
+          "wide_by_chance(x + y); } ";
   return text;
 }
 
 std::string_view helper_of(std::string_view name, std::string& storage) {
   const auto& approximated = approximated_names();
   if (const auto found = approximated.find(name); found != approximated.end())
-    storage = fmt::format("kernevo_{}", found->second);
+    storage = fmt::format("wide_{}", found->second);
   else if (name == "powf" || name == "__powf" || name == "pow")
-    storage = "kernevo_pow";
+    storage = "wide_pow";
   else if (name == "__fdividef" || name == "fdividef")
-    storage = "kernevo_ratio";
+    storage = "wide_ratio";
   else
     return {};
   return storage;

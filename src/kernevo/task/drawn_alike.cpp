@@ -57,12 +57,13 @@ std::vector<TiedSizes> tied_sizes(const std::vector<Dims>& given) {
   return groups;
 }
 
-// All magnitudes alike.
-std::int64_t draw_multiple(const TiedSizes& group, double uniform) {
+// All magnitudes alike, or most of them large.
+std::int64_t draw_multiple(const TiedSizes& group, bool large, double uniform) {
   const auto [least, most] = std::minmax_element(group.multiples.begin(), group.multiples.end());
-  const double low = std::log(static_cast<double>(std::max<std::int64_t>(*least, 1)));
-  const double high = std::log(static_cast<double>(*most));
-  auto multiple = static_cast<std::int64_t>(std::exp(low + uniform * (high - low)));
+  const auto low = static_cast<double>(std::max<std::int64_t>(*least, 1));
+  const auto high = static_cast<double>(*most);
+  auto multiple = static_cast<std::int64_t>(large ? low + uniform * (high - low)
+                                                  : low * std::pow(high / low, uniform));
   const auto all = [&](auto property) {
     return std::all_of(group.multiples.begin(), group.multiples.end(), property);
   };
@@ -104,9 +105,10 @@ std::vector<Dims> draw_alike(const std::vector<Dims>& given, bool independent,
   std::uint64_t used = 0;
   std::vector<Dims> drawn;
   for (std::uint64_t turn = 0; turn < kTries && drawn.size() < kShapes; ++turn) {
+    const bool large = drawn.empty() && turn < kTries / 2;
     Dims dims = given.front();
     for (const TiedSizes& group : groups) {
-      const std::int64_t multiple = draw_multiple(group, random.uniform(used++));
+      const std::int64_t multiple = draw_multiple(group, large, random.uniform(used++));
       for (std::size_t i = 0; i < group.names.size(); ++i)
         dims[group.names[i]] = group.units[i] * multiple;
     }
