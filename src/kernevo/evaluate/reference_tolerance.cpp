@@ -10,7 +10,7 @@ constexpr std::size_t kNeighbours = 256;
 constexpr double kUnit = 0x1p-24; // of float32
 // Where nothing but other roundings is at work; a reciprocal and a product for a quotient is 3.
 constexpr double kRoundings = 16;
-constexpr double kRoundingsOfSums = 2; // times the root of their length
+constexpr double kRoundingsOfSums = 4; // times the root of their length
 constexpr double kOwnErrors = 16;      // times what the reference is off around an element
 constexpr double kOwnError = 4;        // times what it is off there
 constexpr double kDenormal = 0x1p-145;

@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t kElements = 20'000; // of its largest buffer
 constexpr std::int64_t kWork = 600'000;    // multiply-adds
 constexpr std::int64_t kAttention = 2'400'000; // its length must exceed a tile of 64 keys
+constexpr std::int64_t kResults = 2'100; // of a reduction, each of which may have blocks of its own
 constexpr std::int64_t kGivenElements = 65'536; // where the task lists shapes itself
 
 enum class SizeClass {
@@ -45,7 +46,7 @@ ClassRange range_of(SizeClass kind) {
   case SizeClass::fours: return {4, 36, 116};
   case SizeClass::beside_tile: return {3, 33, 131};
   case SizeClass::aligned: return {1, 128, 128};
-  case SizeClass::large: return {1, 1501, 4499};
+  case SizeClass::large: return {1, 1025, 2099};
   }
   return {1, 1, 1};
 }
@@ -169,6 +170,8 @@ bool is_affordable(const Task& task, const Operation& op, const Dims& dims) {
   const auto work = Expression::parse(op.work);
   const auto operations = work ? work->evaluate(dims) : 0;
   const std::int64_t most = op.family == Family::attention ? kAttention : kWork;
+  if (op.any_rank && dims.at("OUTER") * dims.at("INNER") > kResults)
+    return false;
   return operations && *operations <= most && largest_buffer(task, dims) <= kElements;
 }
 
