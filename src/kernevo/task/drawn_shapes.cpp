@@ -13,9 +13,9 @@ namespace {
 
 // A hidden case is interpreted with every sanitizer on: what one may cost.
 constexpr std::int64_t kElements = 20'000; // of its largest buffer
-constexpr std::int64_t kWork = 600'000;    // multiply-adds
-constexpr std::int64_t kAttention = 2'400'000; // its length must exceed a tile of 64 keys
-constexpr std::int64_t kResults = 2'100; // of a reduction, each of which may have blocks of its own
+constexpr std::int64_t kWork = 600'000;    // multiply-adds; half of it where shapes are many
+constexpr std::int64_t kAttention = 1'700'000; // its length must exceed a tile of 64 keys
+constexpr std::int64_t kResults = 700; // of a reduction, each of which may have blocks of its own
 constexpr std::int64_t kGivenElements = 65'536; // where the task lists shapes itself
 
 enum class SizeClass {
@@ -169,7 +169,9 @@ std::int64_t largest_buffer(const Task& task, const Dims& dims) {
 bool is_affordable(const Task& task, const Operation& op, const Dims& dims) {
   const auto work = Expression::parse(op.work);
   const auto operations = work ? work->evaluate(dims) : 0;
-  const std::int64_t most = op.family == Family::attention ? kAttention : kWork;
+  const std::int64_t most = op.family == Family::attention ? kAttention
+                            : op.family == Family::conv    ? kWork / 2
+                                                           : kWork;
   if (op.any_rank && dims.at("OUTER") * dims.at("INNER") > kResults)
     return false;
   return operations && *operations <= most && largest_buffer(task, dims) <= kElements;
