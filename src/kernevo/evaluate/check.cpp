@@ -57,16 +57,21 @@ private:
     KERNEVO_CHECK(load());
     if (failed())
       return {};
-    return judge_subject(*subject_, task_, expectation_,
-                         {.file = prepared_.kernel->path,
-                          .seed = seed_,
-                          .drawn = drawn_,
-                          .seconds = options_.seconds,
-                          .memory_bytes = options_.memory_bytes,
-                          .patience_minutes = options_.patience_minutes,
-                          .small_only = options_.small_only,
-                          .order = options_.order},
-                         verdict());
+    KERNEVO_CHECK(judge_subject(*subject_, task_, expectation_,
+                                {.file = prepared_.kernel->path,
+                                 .seed = seed_,
+                                 .drawn = drawn_,
+                                 .seconds = options_.seconds,
+                                 .memory_bytes = options_.memory_bytes,
+                                 .patience_minutes = options_.patience_minutes,
+                                 .small_only = options_.small_only,
+                                 .order = options_.order},
+                                verdict()));
+    if (was_coarse_ && was_coarse_())
+      verdict().warnings.emplace_back(
+          "the reference kernel's rounding errors are not known, for it could not be run in "
+          "float64: tolerances are wide");
+    return {};
   }
 
   // What preparing the kernel showed.
@@ -135,7 +140,8 @@ private:
                       device_, task_, unseen_shapes(task_, drawn_),
                       {static_cast<std::uint64_t>(patience_budget(options_.patience_minutes)),
                        std::max(options_.seconds, patience_seconds(options_.patience_minutes))}));
-      expectation_ = std::move(oracle);
+      expectation_ = std::move(oracle.expectation);
+      was_coarse_ = std::move(oracle.was_coarse);
     } else {
       expectation_ = catalogue_expectation();
     }
@@ -151,6 +157,7 @@ private:
   std::vector<ShapeCase> drawn_; // for this check
   std::unique_ptr<KernelSubject> subject_;
   ExpectationSource expectation_;
+  std::function<bool()> was_coarse_; // of a reference kernel
 };
 
 } // namespace

@@ -39,6 +39,7 @@ struct Reference {
   std::string case_id;
   InputSet set = InputSet::nominal;
   std::vector<Answer> answers; // as the buffers; empty for inputs
+  bool was_coarse = false;     // on nominal inputs
 
   Result<std::vector<Expected>> expect(const CaseInputs& inputs, std::size_t output,
                                        std::span<const std::int64_t> points) {
@@ -73,6 +74,7 @@ private:
     KERNEVO_TRY(is_fine, refine(inputs, chain_of(inputs.problem, plain), fresh));
     if (!is_fine)
       KERNEVO_CHECK(estimate(inputs, fresh));
+    was_coarse = was_coarse || (!is_fine && inputs.set == InputSet::nominal);
     answers = std::move(fresh);
     seed = inputs.seed;
     case_id = inputs.problem.case_id;
@@ -153,9 +155,9 @@ private:
 
 } // namespace
 
-Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task,
-                                                std::span<const ShapeCase> unseen,
-                                                const ReferenceLimits& limits) {
+Result<ReferenceOracle> make_reference_oracle(Device& device, const Task& task,
+                                              std::span<const ShapeCase> unseen,
+                                              const ReferenceLimits& limits) {
   auto reference = std::make_shared<Reference>();
   KERNEVO_TRY(kernel, parse_kernel_file(task.reference_kernel, task.reference_place.file,
                                         task.reference_place.line));
@@ -190,10 +192,14 @@ Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task
   const auto facts = ptx::facts_of(build.ptx);
   reference->exchanges = !facts || facts->shared_memory || facts->atomics ||
                          exchanges_in_warps(reference->kernel.source);
-  return ExpectationSource([reference](const CaseInputs& inputs, std::size_t output,
-                                       std::span<const std::int64_t> points) {
-    return reference->expect(inputs, output, points);
-  });
+  return ReferenceOracle{[reference](const CaseInputs& inputs, std::size_t output,
+                                     std::span<const std::int64_t> points) {
+                           return reference->expect(inputs, output, points);
+                         },
+                         [reference, in_float = computes_in_float(task)] {
+                           const std::lock_guard lock(reference->mutex);
+                           return in_float && reference->was_coarse;
+                         }};
 }
 
 } // namespace kernevo

@@ -15,16 +15,6 @@ namespace {
 
 constexpr int kChangedRuns = 2;
 
-bool computes_in_float(const Task& task) {
-  bool has_float = false;
-  for (const ArgumentSpec& argument : task.arguments) {
-    if (is_floating(argument.dtype) && argument.dtype != DType::float32)
-      return false;
-    has_float = has_float || argument.dtype == DType::float32;
-  }
-  return has_float;
-}
-
 DType widened(DType dtype) {
   return dtype == DType::float32 ? DType::float64 : dtype;
 }
@@ -164,6 +154,16 @@ private:
 };
 
 } // namespace
+
+bool computes_in_float(const Task& task) {
+  bool has_float = false;
+  for (const ArgumentSpec& argument : task.arguments) {
+    if (is_floating(argument.dtype) && argument.dtype != DType::float32)
+      return false;
+    has_float = has_float || argument.dtype == DType::float32;
+  }
+  return has_float;
+}
 
 Result<std::unique_ptr<WideReference>> make_wide_reference(Device& device, const Task& task,
                                                            const KernelFile& kernel,

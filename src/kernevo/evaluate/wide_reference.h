@@ -27,6 +27,9 @@ public:
   virtual Result<Runs> run(const CaseInputs& inputs, const ReferenceLimits& limits) = 0;
 };
 
+// Whether its floating arguments are all float32.
+bool computes_in_float(const Task& task);
+
 // Nothing where the kernel cannot be widened, or computes in other types than float32.
 Result<std::unique_ptr<WideReference>> make_wide_reference(Device& device, const Task& task,
                                                            const KernelFile& kernel,
