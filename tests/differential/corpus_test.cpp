@@ -54,7 +54,7 @@ Result<Case> make_case(const fs::path& path) {
   KERNEVO_TRY(kernel, load_kernel_file(path.string()));
   KERNEVO_TRY(device, open_device(DeviceChoice{}, task.target_gpu));
   KERNEVO_TRY(prepared, prepare_kernel(*device, task, kernel, {}));
-  const auto shapes = task.check_shapes_given ? task.check_shapes : small_shapes(task);
+  const auto shapes = task.check_shapes.empty() ? small_shapes(task) : task.check_shapes;
   KERNEVO_TRY(problem, make_problem(task, shapes.front()));
   if (prepared.fault)
     return fail(ErrorCode::input, "it does not compile");

@@ -51,7 +51,7 @@ protected:
     else
       arguments.insert(arguments.end(),
                        {(folder_.path() / "task.yaml").string(), "--evaluations", "12",
-                        "--first-tuning", "2", "--seed", "5", "--jobs", "2"});
+                        "--first-tuning", "2", "--seed", "5", "--inputs", "5", "--jobs", "2"});
     const pid_t child = fork();
     if (child == 0) {
       std::vector<char*> argv;

@@ -96,7 +96,7 @@ std::string read(const fs::path& path) {
 
 // Regular expressions are slow, and hardly a line has any of these.
 bool may_match(const std::string& line) {
-  for (const char* part : {"hidden", "Hidden", "HIDDEN", "check_shapes", "diagnose_fully"})
+  for (const char* part : {"hidden", "Hidden", "HIDDEN", "check_shapes", "draw_shapes", "diagnose_fully"})
     if (line.find(part) != std::string::npos)
       return true;
   return false;
@@ -120,7 +120,7 @@ SourceText take_apart(const std::string& text) {
 std::vector<SpokenSecret> spoken_secrets(const fs::path& root) {
   static const std::regex words("[Hh]idden|HIDDEN|check_shapes");
   static const std::regex decisions(
-      R"((\.|->)\s*hidden\b|\bcheck_shapes(_given)?\b|\bRung::hidden_shapes\b|\bdiagnose_fully\b)");
+      R"((\.|->)\s*hidden\b|\bcheck_shapes(_given)?\b|\bdraw_shapes\b|\bRung::hidden_shapes\b|\bdiagnose_fully\b)");
   std::vector<SpokenSecret> spoken;
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp")

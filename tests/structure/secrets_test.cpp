@@ -19,12 +19,16 @@ const std::set<std::string> kMaySpeak = {
     // What each audience may see.
     "evaluate/visible.cpp",
     "evaluate/visible.h",
-    // Which shapes are hidden: the reader of tasks and the operations' own edge shapes.
+    // Which shapes are hidden: the reader of tasks, and those that are drawn.
     "task/load_task.cpp",
     "task/catalogue.cpp",
+    "task/drawn_shapes.cpp",
+    "task/drawn_shapes.h",
+    "evaluate/check.cpp",
     "model/task.h",
     // The ladder, which runs them and says so in the record.
     "evaluate/judge_subject.cpp",
+    "evaluate/judge_real_shapes.cpp",
     "evaluate/verdict_writer.cpp",
     // GCC's word for a symbol that no other library sees.
     "jit/runtime/table.cpp",
@@ -89,7 +93,7 @@ TEST_F(SpokenSecrets, AreFoundInLiterals) {
 
 TEST_F(SpokenSecrets, AreFoundInDecisions) {
   for (const char* code : {"if (c.hidden)", "if (c->hidden)", "for (auto& s : task.check_shapes)",
-                           "x = task.check_shapes_given;", "if (rung == Rung::hidden_shapes)",
+                           "x = task.check_shapes_given;", "auto s = draw_shapes(task, 1);", "if (rung == Rung::hidden_shapes)",
                            "return diagnose_fully(verdict, source);"})
     EXPECT_THAT(spoken(code), ElementsAre("cli/a.cpp:1 decides by hidden shapes")) << code;
 }

@@ -150,6 +150,7 @@ Command add_ask(CommandLine& app) {
       ->in_range(0, 20);
   add_patience(*command, settings.patience_minutes);
   command->add_option("--seed", settings.seed, "Seed of every choice")->capture_default_str();
+  add_inputs(*command, settings.inputs);
   command->add_flag("--guide", options->guide,
                     "Also the task, the GPU and the kernel-file format, once at the beginning");
   add_common(*command, options->common);

@@ -208,6 +208,7 @@ Command add_evolve(CommandLine& app) {
   command->add_option("--seed", settings.seed, "Seed of every choice")
       ->capture_default_str()
       ->check(Check::not_negative);
+  add_inputs(*command, settings.inputs);
   command
       ->add_option("--ahead", settings.ahead,
                    "Steps under way when the next is decided; the same number and seed give the "

@@ -24,6 +24,12 @@ void add_patience(CommandLine& command, double& minutes) {
       ->in_range(0.01, 1e6);
 }
 
+void add_inputs(CommandLine& command, std::uint64_t& seed) {
+  command.add_option("--inputs", seed,
+                     "Seed of what kernels are judged on (default: a secret one, which the run's "
+                     "journal keeps)");
+}
+
 std::string device_text(const DeviceIdentity& device) {
   return fmt::format("{} (sm_{})",
                      device.method == TimingMethod::modelled ? "virtual " + device.gpu.name

@@ -5,6 +5,7 @@
 #include "kernevo/device/open_device.h"
 #include "kernevo/kernel/kernel_file.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,9 @@ void add_device_options(CommandLine& command, DeviceChoice& choice);
 
 // --patience.
 void add_patience(CommandLine& command, double& minutes);
+
+// --inputs, of a run.
+void add_inputs(CommandLine& command, std::uint64_t& seed);
 
 // "virtual A100 (sm_80)", or the name of a device that is real.
 std::string device_text(const DeviceIdentity& device);

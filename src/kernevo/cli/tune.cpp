@@ -166,8 +166,7 @@ Result<int> run_tuning(const Options& options) {
     progress.show(event, state);
   };
   const Audience audience = audience_of(options.blind);
-  tune::KernelObjective objective(*device, task.task, kernel, options.bench, options.seed + 1,
-                                  audience);
+  tune::KernelObjective objective(*device, task.task, kernel, options.bench, 0, audience);
   const auto start = std::chrono::steady_clock::now();
   auto result = tune::tune(subject.space, objective, log ? &*log : nullptr, tuner);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;

@@ -3,23 +3,18 @@
 #include "kernevo/evaluate/check_limits.h"
 #include "kernevo/evaluate/judge_subject.h"
 #include "kernevo/evaluate/reference_oracle.h"
+#include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/evaluate/visible.h"
-#include "kernevo/task/catalogue.h"
+#include "kernevo/task/drawn_shapes.h"
 
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 #include <memory>
-#include <random>
 #include <utility>
 
 namespace kernevo {
 namespace {
-
-std::uint64_t fresh_seed() {
-  std::random_device source;
-  return (std::uint64_t{source()} << 16U | source() % 65536U) & 0xFFFFFFFFFFFFU;
-}
 
 class Ladder {
 public:
@@ -31,8 +26,9 @@ public:
     result_.device = device_.identity();
     result_.parameters = prepared_.parameters;
     result_.build = prepared_.build;
-    seed_ = options_.seed != 0 ? options_.seed : fresh_seed();
+    seed_ = options_.seed != 0 ? options_.seed : fresh_secret();
     result_.seed = seed_;
+    drawn_ = draw_shapes(task_, derived_seed(seed_, "shapes"));
     KERNEVO_CHECK(climb_rungs());
     result_.verdict.correct = !result_.verdict.fault;
     result_.wall_seconds =
@@ -61,15 +57,21 @@ private:
     KERNEVO_CHECK(load());
     if (failed())
       return {};
-    return judge_subject(*subject_, task_, expectation_,
-                         {.file = prepared_.kernel->path,
-                          .seed = seed_,
-                          .seconds = options_.seconds,
-                          .memory_bytes = options_.memory_bytes,
-                          .patience_minutes = options_.patience_minutes,
-                          .small_only = options_.small_only,
-                          .order = options_.order},
-                         verdict());
+    KERNEVO_CHECK(judge_subject(*subject_, task_, expectation_,
+                                {.file = prepared_.kernel->path,
+                                 .seed = seed_,
+                                 .drawn = drawn_,
+                                 .seconds = options_.seconds,
+                                 .memory_bytes = options_.memory_bytes,
+                                 .patience_minutes = options_.patience_minutes,
+                                 .small_only = options_.small_only,
+                                 .order = options_.order},
+                                verdict()));
+    if (was_coarse_ && was_coarse_())
+      verdict().warnings.emplace_back(
+          "the reference kernel's rounding errors are not known, for it could not be run in "
+          "float64: tolerances are wide");
+    return {};
   }
 
   // What preparing the kernel showed.
@@ -115,7 +117,7 @@ private:
   }
 
   Result<void> load() {
-    KERNEVO_TRY(build, build_for(device_, prepared_, unseen_shapes(task_)));
+    KERNEVO_TRY(build, build_for(device_, prepared_, unseen_shapes(task_, drawn_)));
     if (!build.ok) {
       const PreparationFault trouble = of_hidden_case(compile_fault(build));
       verdict().rung = trouble.rung;
@@ -135,10 +137,11 @@ private:
     if (task_.oracle == OracleKind::reference_kernel) {
       KERNEVO_TRY(oracle,
                   make_reference_oracle(
-                      device_, task_,
+                      device_, task_, unseen_shapes(task_, drawn_),
                       {static_cast<std::uint64_t>(patience_budget(options_.patience_minutes)),
                        std::max(options_.seconds, patience_seconds(options_.patience_minutes))}));
-      expectation_ = std::move(oracle);
+      expectation_ = std::move(oracle.expectation);
+      was_coarse_ = std::move(oracle.was_coarse);
     } else {
       expectation_ = catalogue_expectation();
     }
@@ -151,8 +154,10 @@ private:
   const CheckOptions& options_;
   CheckResult result_;
   std::uint64_t seed_ = 0;
+  std::vector<ShapeCase> drawn_; // for this check
   std::unique_ptr<KernelSubject> subject_;
   ExpectationSource expectation_;
+  std::function<bool()> was_coarse_; // of a reference kernel
 };
 
 } // namespace

@@ -1,8 +1,12 @@
 #include "kernevo/evaluate/reference_oracle.h"
 
-#include "kernevo/base/random.h"
+#include "kernevo/evaluate/changed_inputs.h"
 #include "kernevo/evaluate/kernel_subject.h"
+#include "kernevo/evaluate/reference_tolerance.h"
 #include "kernevo/evaluate/visible.h"
+#include "kernevo/evaluate/wide_reference.h"
+#include "kernevo/kernel/widened_source.h"
+#include "kernevo/ptx/facts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,165 +18,151 @@
 namespace kernevo {
 namespace {
 
-// A reference kernel has rounding errors of its own. What an element is made of shows when the
-// inputs are changed a little: its tolerance is this fraction of what goes into it.
-double reference_tolerance(DType dtype) {
-  switch (dtype) {
-  case DType::float32: return 1e-4;
-  case DType::float16: return 1e-2;
-  case DType::bfloat16: return 2e-2;
-  case DType::float64: return 1e-10;
-  default: return 0;
-  }
-}
-
-// By how much inputs are changed: far more than roundings, far less than what makes a function
-// another one.
-double change_of(DType dtype) {
-  switch (dtype) {
-  case DType::float16: return 0x1p-6;
-  case DType::bfloat16: return 0x1p-4;
-  case DType::float64: return 0x1p-20;
-  default: return 0x1p-10;
-  }
-}
 constexpr int kChangedRuns = 2;
+constexpr double kInstructionsOfTerm = 2; // at least: a load and an addition
 
-// Changes of opposite sign may cancel in an element by chance. So much of what goes into its
-// neighbours goes into it, too.
-constexpr double kLikeNeighbours = 0.02;
-constexpr std::size_t kNeighbours = 256;
-
-CaseInputs changed_inputs(const CaseInputs& inputs, int run) {
-  CaseInputs changed = inputs;
-  for (std::size_t i = 0; i < inputs.problem.buffers.size(); ++i) {
-    const BufferSpec& buffer = inputs.problem.buffers[i];
-    std::vector<std::byte>& bytes = changed.initial[i];
-    if (bytes.empty() || !is_floating(buffer.dtype))
-      continue;
-    const double change = change_of(buffer.dtype);
-    const CounterRandom random(inputs.seed + 31 * i + 7 * static_cast<std::uint64_t>(run));
-    for (std::int64_t e = 0; e < buffer.elements(); ++e) {
-      const double value = load_element(buffer.dtype, bytes.data(), e);
-      const bool up = (random.bits(static_cast<std::uint64_t>(e)) & 1U) != 0;
-      store_element(buffer.dtype, bytes.data(), e, value * (up ? 1 + change : 1 - change));
-    }
-  }
-  return changed;
-}
-
-double root_mean_square(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values)
-    sum += std::isfinite(value) ? value * value : 0;
-  return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, values.size())));
-}
-
-using Outputs = std::vector<std::vector<std::byte>>;
+struct Answer {
+  std::vector<double> values;
+  std::vector<float> tolerances; // none of integers
+};
 
 struct Reference {
   KernelFile kernel;
   PreparedKernel prepared;
   std::unique_ptr<KernelSubject> subject;
-  double seconds = 0;
-  std::uint64_t instruction_budget = 0;
+  std::unique_ptr<WideReference> wide; // where there can be one
+  ReferenceLimits limits;
+  bool exchanges = false; // values between threads, so that sums may be longer than one adds up
   std::mutex mutex; // of what follows
   // The last case, for one case is asked about output by output and piece by piece.
   std::uint64_t seed = 0;
   std::string case_id;
   InputSet set = InputSet::nominal;
-  Outputs outputs;
-  std::vector<std::vector<float>> tolerances; // as the outputs; none of integers
+  std::vector<Answer> answers; // as the buffers; empty for inputs
+  bool was_coarse = false;     // on nominal inputs
 
   Result<std::vector<Expected>> expect(const CaseInputs& inputs, std::size_t output,
                                        std::span<const std::int64_t> points) {
     const std::lock_guard lock(mutex);
-    if (outputs.empty() || seed != inputs.seed || case_id != inputs.problem.case_id ||
+    if (answers.empty() || seed != inputs.seed || case_id != inputs.problem.case_id ||
         set != inputs.set)
       KERNEVO_CHECK(run(inputs));
-    const BufferSpec& buffer = inputs.problem.buffers[output];
+    const Answer& answer = answers[output];
     std::vector<Expected> expected;
     expected.reserve(points.size());
     for (const std::int64_t point : points) {
       const auto at = static_cast<std::size_t>(point);
-      expected.push_back({load_element(buffer.dtype, outputs[output].data(), point),
-                          tolerances[output].empty() ? 0.0 : tolerances[output][at]});
+      expected.push_back(
+          {answer.values[at], answer.tolerances.empty() ? 0.0 : answer.tolerances[at]});
     }
     return expected;
   }
 
 private:
-  Result<Outputs> outputs_of(const CaseInputs& inputs) {
-    return run_reference(*subject, kernel.path, inputs, instruction_budget, seconds);
+  Result<ReferenceRun> run_once(const CaseInputs& inputs) {
+    return run_reference(*subject, kernel.path, inputs, limits.instruction_budget, limits.seconds);
   }
 
   Result<void> run(const CaseInputs& inputs) {
-    outputs.clear();
-    KERNEVO_TRY(fresh, outputs_of(inputs));
-    std::vector<std::vector<double>> effects(fresh.size()); // of the changes, on each element
-    for (int i = 0; i < kChangedRuns; ++i) {
-      KERNEVO_TRY(changed, outputs_of(changed_inputs(inputs, i)));
-      for (std::size_t o = 0; o < fresh.size(); ++o)
-        add_effects(inputs.problem.buffers[o], fresh[o], changed[o], effects[o]);
-    }
-    tolerances.assign(fresh.size(), {});
-    for (std::size_t o = 0; o < fresh.size(); ++o)
-      tolerances[o] =
-          tolerances_of(inputs.problem, inputs.problem.buffers[o], fresh[o], effects[o]);
-    outputs = std::move(fresh);
+    answers.clear();
+    KERNEVO_TRY(plain, run_once(inputs));
+    const std::vector<BufferSpec>& buffers = inputs.problem.buffers;
+    std::vector<Answer> fresh(buffers.size());
+    for (std::size_t o = 0; o < buffers.size(); ++o)
+      if (!plain.outputs[o].empty())
+        fresh[o].values = numbers(buffers[o], plain.outputs[o]);
+    KERNEVO_TRY(is_fine, refine(inputs, chain_of(inputs.problem, plain), fresh));
+    if (!is_fine)
+      KERNEVO_CHECK(estimate(inputs, fresh));
+    was_coarse = was_coarse || (!is_fine && inputs.set == InputSet::nominal);
+    answers = std::move(fresh);
     seed = inputs.seed;
     case_id = inputs.problem.case_id;
     set = inputs.set;
     return {};
   }
 
-  static void add_effects(const BufferSpec& buffer, const std::vector<std::byte>& fresh,
-                          const std::vector<std::byte>& changed, std::vector<double>& effects) {
-    if (fresh.empty() || !is_floating(buffer.dtype))
-      return;
-    effects.resize(static_cast<std::size_t>(buffer.elements()));
-    const double scale = 1 / change_of(buffer.dtype);
-    for (std::int64_t e = 0; e < buffer.elements(); ++e) {
-      const double effect = std::abs(load_element(buffer.dtype, changed.data(), e) -
-                                     load_element(buffer.dtype, fresh.data(), e));
-      double& most = effects[static_cast<std::size_t>(e)];
-      most = std::max(most, std::isfinite(effect) ? effect * scale : 0);
+  // How many terms a sum may have at most, by what a thread does, or where threads work together
+  // those of a block.
+  double chain_of(const Problem& problem, const ReferenceRun& plain) const {
+    const auto plan = prepared.plan(problem);
+    if (!plan)
+      return static_cast<double>(plain.warp_instructions);
+    double warps = 0;
+    double threads = 1;
+    for (const Launch& launch : plan->launches) {
+      const auto block = static_cast<double>(launch.block[0] * launch.block[1] * launch.block[2]);
+      warps += std::ceil(block / 32) *
+               static_cast<double>(launch.grid[0] * launch.grid[1] * launch.grid[2]);
+      threads = std::max(threads, block);
     }
+    const double each = static_cast<double>(plain.warp_instructions) / std::max(1.0, warps);
+    return each / kInstructionsOfTerm *
+           (exchanges ? threads * static_cast<double>(plan->launches.size()) : 1.0);
   }
 
-  static std::vector<float> tolerances_of(const Problem& problem, const BufferSpec& buffer,
-                                          const std::vector<std::byte>& fresh,
-                                          const std::vector<double>& effects) {
-    std::vector<float> tolerances(effects.size());
-    const double fraction =
-        std::max(reference_tolerance(buffer.dtype), problem.tolerance.value_or(0));
-    std::vector<double> values(kNeighbours);
-    for (std::size_t first = 0; first < effects.size(); first += kNeighbours) {
-      const std::size_t count = std::min(kNeighbours, effects.size() - first);
-      for (std::size_t i = 0; i < count; ++i)
-        values[i] = load_element(buffer.dtype, fresh.data(), static_cast<std::int64_t>(first + i));
-      const double around = root_mean_square(std::span(values).first(count));
-      const double effects_around = root_mean_square(std::span(effects).subspan(first, count));
-      for (std::size_t i = 0; i < count; ++i) {
-        const double into = std::max(effects[first + i], kLikeNeighbours * effects_around);
-        tolerances[first + i] =
-            static_cast<float>(fraction * std::max(std::abs(values[i]), std::min(into, around)));
-      }
+  // Expected values and tolerances from float64 runs; false where there are none.
+  Result<bool> refine(const CaseInputs& inputs, double chain, std::vector<Answer>& fresh) {
+    if (!wide)
+      return false;
+    auto runs = wide->run(inputs, limits);
+    if (!runs && runs.error().code != ErrorCode::input)
+      return tl::unexpected<Error>(runs.error());
+    if (!runs)
+      return false;
+    std::vector<Answer> refined = fresh;
+    for (std::size_t o = 0; o < fresh.size(); ++o) {
+      const BufferSpec& buffer = inputs.problem.buffers[o];
+      if (fresh[o].values.empty() || !is_floating(buffer.dtype))
+        continue;
+      auto tolerances =
+          fine_tolerances(runs->values[o], fresh[o].values, runs->effects[o], chain);
+      if (!tolerances)
+        return false;
+      refined[o] = {std::move(runs->values[o]), std::move(*tolerances)};
+      if (inputs.problem.tolerance)
+        widen(refined[o], runs->effects[o], *inputs.problem.tolerance);
     }
-    return tolerances;
+    fresh = std::move(refined);
+    return true;
+  }
+
+  static void widen(Answer& answer, std::span<const double> effects, double declared) {
+    const std::vector<float> wider = coarse_tolerances(answer.values, effects, declared);
+    for (std::size_t e = 0; e < wider.size(); ++e)
+      answer.tolerances[e] = std::max(answer.tolerances[e], wider[e]);
+  }
+
+  // Tolerances by what goes into each element.
+  Result<void> estimate(const CaseInputs& inputs, std::vector<Answer>& fresh) {
+    const std::vector<BufferSpec>& buffers = inputs.problem.buffers;
+    std::vector<std::vector<double>> effects(fresh.size());
+    for (int i = 0; i < kChangedRuns; ++i) {
+      KERNEVO_TRY(changed, run_once(changed_inputs(inputs, i)));
+      for (std::size_t o = 0; o < fresh.size(); ++o)
+        if (!fresh[o].values.empty() && is_floating(buffers[o].dtype))
+          add_effects(fresh[o].values, numbers(buffers[o], changed.outputs[o]),
+                      change_of(buffers[o].dtype), effects[o]);
+    }
+    for (std::size_t o = 0; o < fresh.size(); ++o)
+      if (!effects[o].empty())
+        fresh[o].tolerances = coarse_tolerances(
+            fresh[o].values, effects[o],
+            std::max(coarse_share(buffers[o].dtype), inputs.problem.tolerance.value_or(0)));
+    return {};
   }
 };
 
 } // namespace
 
-Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task,
-                                                const ReferenceLimits& limits) {
+Result<ReferenceOracle> make_reference_oracle(Device& device, const Task& task,
+                                              std::span<const ShapeCase> unseen,
+                                              const ReferenceLimits& limits) {
   auto reference = std::make_shared<Reference>();
   KERNEVO_TRY(kernel, parse_kernel_file(task.reference_kernel, task.reference_place.file,
                                         task.reference_place.line));
   reference->kernel = std::move(kernel);
-  reference->seconds = limits.seconds;
-  reference->instruction_budget = limits.instruction_budget;
+  reference->limits = limits;
   KERNEVO_TRY(prepared, prepare_kernel(device, task, reference->kernel, {}));
   reference->prepared = std::move(prepared);
   const Build& build = reference->prepared.build;
@@ -186,7 +176,7 @@ Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task
                 compiled && told ? build.diagnostics.front().place : task.reference_place,
                 "mend the task's reference_kernel");
   }
-  KERNEVO_TRY(whole, build_for(device, reference->prepared, unseen_shapes(task)));
+  KERNEVO_TRY(whole, build_for(device, reference->prepared, unseen));
   if (!whole.ok)
     return tl::unexpected<Error>(of_hidden_case(
         {ErrorCode::input, "the reference kernel does not compile: " + compile_fault(whole).summary,
@@ -197,10 +187,19 @@ Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task
     return fail(ErrorCode::unsupported,
                 "the reference kernel cannot run: " + loaded.refusal->message);
   reference->subject = std::move(loaded.subject);
-  return ExpectationSource([reference](const CaseInputs& inputs, std::size_t output,
-                                       std::span<const std::int64_t> points) {
-    return reference->expect(inputs, output, points);
-  });
+  KERNEVO_TRY(wide, make_wide_reference(device, task, reference->kernel, unseen));
+  reference->wide = std::move(wide);
+  const auto facts = ptx::facts_of(build.ptx);
+  reference->exchanges = !facts || facts->shared_memory || facts->atomics ||
+                         exchanges_in_warps(reference->kernel.source);
+  return ReferenceOracle{[reference](const CaseInputs& inputs, std::size_t output,
+                                     std::span<const std::int64_t> points) {
+                           return reference->expect(inputs, output, points);
+                         },
+                         [reference, in_float = computes_in_float(task)] {
+                           const std::lock_guard lock(reference->mutex);
+                           return in_float && reference->was_coarse;
+                         }};
 }
 
 } // namespace kernevo

@@ -4,6 +4,8 @@
 #include "kernevo/evaluate/run_case.h"
 
 #include <cstdint>
+#include <functional>
+#include <span>
 
 namespace kernevo {
 
@@ -14,7 +16,15 @@ struct ReferenceLimits {
 };
 
 // Builds the reference and keeps a module of its own for it, apart from any candidate.
-Result<ExpectationSource> make_reference_oracle(Device& device, const Task& task,
-                                                const ReferenceLimits& limits);
+struct ReferenceOracle {
+  ExpectationSource expectation;
+  // Whether nominal inputs were answered without knowing the reference's own rounding errors,
+  // though it computes in float32: no float64 version of it could be run, or it gave other answers.
+  std::function<bool()> was_coarse;
+};
+// `unseen` are shapes it will be asked about beside the task's own.
+Result<ReferenceOracle> make_reference_oracle(Device& device, const Task& task,
+                                              std::span<const ShapeCase> unseen,
+                                              const ReferenceLimits& limits);
 
 } // namespace kernevo

@@ -453,10 +453,9 @@ Result<TalliedCase> tally_case(const KernelSubject& subject, const CaseInputs& i
   return tallied;
 }
 
-Result<std::vector<std::vector<std::byte>>> run_reference(Subject& subject, const std::string& file,
-                                                          const CaseInputs& inputs,
-                                                          std::uint64_t instruction_budget,
-                                                          double seconds) {
+Result<ReferenceRun> run_reference(Subject& subject, const std::string& file,
+                                   const CaseInputs& inputs, std::uint64_t instruction_budget,
+                                   double seconds) {
   KERNEVO_TRY(bound, subject.bind(inputs.problem));
   KERNEVO_TRY(laid, lay_out(inputs, subject.instrumented()));
   laid.run.instruction_budget = instruction_budget;
@@ -474,15 +473,16 @@ Result<std::vector<std::vector<std::byte>>> run_reference(Subject& subject, cons
                 fmt::format("the reference kernel fails on case {}: {}", inputs.problem.case_id,
                             outcome.fault->message),
                 Place{file}, "mend the task's reference_kernel");
-  std::vector<std::vector<std::byte>> outputs;
+  ReferenceRun ran;
+  ran.warp_instructions = outcome.warp_instructions;
   for (std::size_t i = 0; i < inputs.problem.buffers.size(); ++i) {
-    outputs.emplace_back();
+    ran.outputs.emplace_back();
     if (!is_output(inputs.problem.buffers[i]))
       continue;
     const auto region = laid.arena.region(i);
-    outputs.back().assign(region.begin(), region.end());
+    ran.outputs.back().assign(region.begin(), region.end());
   }
-  return outputs;
+  return ran;
 }
 
 FaultKind fault_of(FindingKind kind) {

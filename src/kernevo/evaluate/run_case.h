@@ -91,12 +91,15 @@ Result<LaidOutCase> lay_out(const CaseInputs& inputs, bool instrumented,
 Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
                             const ExpectationSource& expectation, const CaseOptions& options);
 
-// Runs a trusted subject and returns its outputs, one vector per buffer (empty for inputs); a fault
-// of it is an input error of this file, for it is the task's own reference.
-Result<std::vector<std::vector<std::byte>>> run_reference(Subject& subject, const std::string& file,
-                                                          const CaseInputs& inputs,
-                                                          std::uint64_t instruction_budget,
-                                                          double seconds);
+struct ReferenceRun {
+  std::vector<std::vector<std::byte>> outputs; // one per buffer, empty for inputs
+  std::uint64_t warp_instructions = 0;
+};
+// Runs a trusted subject; a fault of it is an input error of this file, for it is the task's own
+// reference.
+Result<ReferenceRun> run_reference(Subject& subject, const std::string& file,
+                                   const CaseInputs& inputs, std::uint64_t instruction_budget,
+                                   double seconds);
 
 // What the launches of a plan do, counted on some blocks of each.
 struct ProfiledCase {

@@ -6,6 +6,7 @@
 #include "kernevo/model/json_fields.h"
 #include "kernevo/model/source_lines.h"
 #include "kernevo/task/catalogue.h"
+#include "kernevo/task/drawn_shapes.h"
 #include "kernevo/task/yaml_tree.h"
 
 #include <algorithm>
@@ -124,6 +125,17 @@ void redact(CheckedCase& one, bool after_hidden) {
   }
 }
 
+bool is_limit(FindingKind kind) {
+  return kind == FindingKind::instruction_budget || kind == FindingKind::time_limit;
+}
+
+// How much a kernel may do on a real shape depends on what it did on others, hidden ones among
+// them: the number would say what it met there.
+void forget_limit(Verdict& verdict) {
+  if (verdict.finding && is_limit(verdict.finding->kind))
+    verdict.finding->message = in_words(verdict.finding->kind);
+}
+
 VisibleVerdict for_proposer(Verdict verdict, std::string_view source) {
   VisibleVerdict visible;
   const auto hidden = static_cast<std::size_t>(
@@ -142,6 +154,7 @@ VisibleVerdict for_proposer(Verdict verdict, std::string_view source) {
     verdict.mismatch.reset();
     verdict.failing_case.reset();
   }
+  forget_limit(verdict);
   if (after_hidden)
     verdict.printed.clear(); // a kernel can print what it sees
   verdict.hidden_warnings.clear();
@@ -191,7 +204,9 @@ Result<std::string> visible_task_text(std::string_view text, const std::string& 
 
 Dims sizes_in_common(const Task& task) {
   std::map<std::string, std::optional<std::int64_t>> values;
-  for (const auto* shapes : {&task.shapes, &task.check_shapes})
+  // A size that one draw changes every draw does.
+  const std::vector<ShapeCase> drawn = draw_shapes(task, 1);
+  for (const auto* shapes : {&task.shapes, &task.check_shapes, &drawn})
     for (const ShapeCase& shape : *shapes)
       for (const auto& [name, value] : shape.dims) {
         const auto [found, fresh] = values.try_emplace(name, value);
@@ -205,12 +220,10 @@ Dims sizes_in_common(const Task& task) {
   return common;
 }
 
-std::vector<ShapeCase> unseen_shapes(const Task& task) {
-  std::vector<ShapeCase> shapes = task.check_shapes;
-  if (task.check_shapes_given)
-    return shapes; // in place of small ones
-  const std::vector<ShapeCase> small = small_shapes(task);
-  shapes.insert(shapes.end(), small.begin(), small.end());
+std::vector<ShapeCase> unseen_shapes(const Task& task, std::span<const ShapeCase> drawn) {
+  std::vector<ShapeCase> shapes =
+      task.check_shapes.empty() ? small_shapes(task) : task.check_shapes;
+  shapes.insert(shapes.end(), drawn.begin(), drawn.end());
   return shapes;
 }
 
@@ -262,7 +275,13 @@ std::string to_json(const VisibleCheck& check) {
 }
 
 Diagnosis diagnose(const Verdict& verdict, std::string_view source) {
-  return fault_is_hidden(verdict) ? diagnose_hidden(verdict) : diagnose_fully(verdict, source);
+  if (fault_is_hidden(verdict))
+    return diagnose_hidden(verdict);
+  if (!verdict.finding || !is_limit(verdict.finding->kind))
+    return diagnose_fully(verdict, source);
+  Verdict without_limit = verdict;
+  forget_limit(without_limit);
+  return diagnose_fully(without_limit, source);
 }
 
 Diagnosis diagnose(FaultKind kind) {

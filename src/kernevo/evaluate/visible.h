@@ -3,8 +3,8 @@
 // the same type with the secrets gone, so that nobody who prints or encodes it can leak them.
 //
 // A proposer learns of the shapes its kernels are judged on in secret how many cases there were and
-// whether they passed; of a fault on one of them its kind, the line of the source and the name of
-// the buffer. Nothing else that depends on such a shape passes.
+// whether they passed; of a fault on one of them its kind. Nothing else that depends on such a shape
+// passes.
 #pragma once
 
 #include "kernevo/evaluate/audience.h"
@@ -16,6 +16,7 @@
 #include "kernevo/search/history.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,8 +36,8 @@ Result<std::string> visible_task_text(std::string_view text, const std::string& 
 // shown: what a proposer may rely on.
 Dims sizes_in_common(const Task& task);
 
-// What a check runs a kernel at beside the task's own shapes.
-std::vector<ShapeCase> unseen_shapes(const Task& task);
+// What a check runs a kernel at beside the task's own shapes: listed, made smaller, drawn for it.
+std::vector<ShapeCase> unseen_shapes(const Task& task, std::span<const ShapeCase> drawn);
 
 // --- a check
 

@@ -138,7 +138,7 @@ Result<Trial> InstanceObjective::recount(const ParameterValues& values) {
     KERNEVO_TRY(kernel, prepared(values));
     BenchOptions options = bench_options();
     options.whole = true;
-    options.seed = SecretSeeds(seed_).next();
+    options.seed = derived_seed(seed_, "recount");
     const auto result = bench_prepared(*context_.device, *kernel, options);
     KERNEVO_TRY(failure, tune::failed_trial(result));
     trial = failure ? std::move(*failure) : tune::trial_of(*result);
@@ -173,8 +173,9 @@ Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterVal
   options.small_only = !whole;
   options.fresh_process = whole;
   options.patience_minutes = patience_minutes_;
-  // Two seeds: inputs that confirm a best are none the search has seen.
-  options.seed = 2 * seed_ + (whole ? 2 : 1);
+  // Of this instance and this check alone: inputs and shapes that confirm a best are none that the
+  // search has seen, and what one candidate was judged on tells nothing of the next.
+  options.seed = derived_seed(seed_, name);
   KERNEVO_TRY(checked, check_prepared(*context_.device, *kernel, options));
   Judgement judgement{checked.verdict.correct, checked.verdict.fault, checked.verdict.summary,
                       std::nullopt};

@@ -32,7 +32,7 @@ struct RunSettings {
   std::vector<std::string> proposers = {"playbook"};
   SearchKind search = SearchKind::evolve;
   std::uint64_t seed = 0;   // of every choice
-  std::uint64_t inputs = 0; // seed of the inputs kernels are checked and profiled on
+  std::uint64_t inputs = 0; // secret: of it follow the inputs and shapes kernels are judged on
   std::size_t ahead = 3;    // steps under way when the next one is decided
   std::uint32_t islands = 1;
   std::uint64_t migration = 10; // steps between migrations

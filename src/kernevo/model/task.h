@@ -83,8 +83,8 @@ struct Task {
   std::vector<ArgumentSpec> arguments;
   std::vector<ScalarSpec> scalars;
   std::vector<ShapeCase> shapes; // what is optimised
-  std::vector<ShapeCase>
-      check_shapes; // hidden from proposers; the operation's edge cases when not given
+  // Listed by the task file and hidden from proposers, beside those that every check draws.
+  std::vector<ShapeCase> check_shapes;
   bool check_shapes_given = false; // by the task file: then no smaller shapes are made up
   std::optional<double> tolerance; // declared; relative to max(|expected|, twice the output's rms)
   bool allow_tf32 = false;

@@ -1,6 +1,7 @@
 #include "kernevo/run/plan.h"
 
 #include "kernevo/base/suggest.h"
+#include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/run/proposers.h"
 
 #include <algorithm>
@@ -73,6 +74,8 @@ Result<RunSettings> settings_of(const RunPlan& plan, const Task& task) {
     limit_loop(settings.budget, task);
   else if (!has_limit(settings.budget))
     settings.budget.rounds = kDefaultRounds;
+  if (settings.inputs == 0)
+    settings.inputs = fresh_secret(); // the journal keeps it
   if (plan.driver == Driver::agent)
     settings.ahead = 1; // what is asked rests on everything told
   limit_tokens(settings.budget, settings.llm.models);

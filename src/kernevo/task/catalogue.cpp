@@ -219,8 +219,6 @@ Result<void> complete_from_catalogue(Task& task) {
     task.work.bytes = must_parse(compulsory_bytes(*op, task.dtype));
   if (task.default_launch.empty())
     task.default_launch = op->launch;
-  if (task.check_shapes.empty() && !task.shapes.empty())
-    task.check_shapes = edge_shapes(*op, task.shapes.front().dims);
   return {};
 }
 

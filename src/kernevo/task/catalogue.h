@@ -37,8 +37,8 @@ struct DerivedSize {
 // Those of an operation; none for most, and for one that is not in the catalogue.
 std::vector<DerivedSize> derived_sizes(const std::string& operation);
 
-// Fills arguments, scalars, work, default launch and edge-case check shapes of a task whose
-// operation, dtype and shapes are set, leaving alone what the task file already gave.
+// Fills arguments, scalars, work and default launch of a task whose operation, dtype and shapes are
+// set, leaving alone what the task file already gave.
 Result<void> complete_from_catalogue(Task& task);
 
 // Scaled-down versions of the task's shapes that cost next to nothing: a size keeps its

@@ -230,9 +230,8 @@ private:
       loaded_.warnings.emplace_back("no shape case asks for a profile; the first one is profiled");
     if (const YamlNode* checks = root_.find("check_shapes")) {
       KERNEVO_TRY(hidden, read_shapes(*checks, "check_shapes", grammar));
-      checks_given_ = true;
       KERNEVO_CHECK(take_shapes(hidden, task_.check_shapes));
-      task_.check_shapes_given = !task_.check_shapes.empty();
+      task_.check_shapes_given = true;
     }
     return {};
   }
@@ -313,8 +312,6 @@ private:
   Result<void> read_catalogue_parts() {
     KERNEVO_CHECK(read_launch_and_work());
     KERNEVO_CHECK(at(complete_from_catalogue(task_), dtype_place_));
-    if (checks_given_ && check_places_.empty())
-      task_.check_shapes.clear();
     if (const YamlNode* node = root_.find("arguments"))
       KERNEVO_CHECK(override_arguments(*node, task_.arguments));
     if (const YamlNode* node = root_.find("scalars")) {
@@ -437,7 +434,6 @@ private:
   std::vector<std::string> dimensions_;
   std::vector<Place> shape_places_;
   std::vector<Place> check_places_;
-  bool checks_given_ = false;
 };
 
 } // namespace

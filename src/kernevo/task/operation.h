@@ -73,7 +73,6 @@ struct Operation {
   std::string work;               // multiply-adds or elements visited by a naive kernel
   std::vector<std::string> reads; // per argument, its compulsory elements where not all of them
   std::string launch;
-  std::vector<std::vector<std::int64_t>> edges; // rows of sizes; 0 stands for the task's own value
 };
 
 const std::vector<Operation>& operation_table();
@@ -87,8 +86,5 @@ std::vector<std::string> size_names(const Operation& operation);
 // Adds derived sizes (P, Q) and checks what sizes and attributes must satisfy together.
 Result<void> derive_dims(const Operation& operation, Dims& dims);
 
-// The boundary cases every kernel of the operation should survive, with the attributes and the
-// kept sizes of the task's first shape.
-std::vector<ShapeCase> edge_shapes(const Operation& operation, const Dims& like);
 
 } // namespace kernevo

@@ -6,8 +6,6 @@
 namespace kernevo {
 namespace {
 
-using Rows = std::vector<std::vector<std::int64_t>>;
-
 constexpr Distribution kNormal{Distribution::Kind::normal, 0.0, 1.0};
 constexpr Distribution kPositive{Distribution::Kind::uniform, 0.5, 2.0};
 // The largest index follows from the problem's dimensions.
@@ -18,11 +16,6 @@ const std::vector<DType> kFloats = {DType::float32, DType::float16, DType::bfloa
 const std::vector<DType> kAll = {DType::float32, DType::float16, DType::bfloat16,
                                  DType::float64, DType::int32,   DType::int8};
 
-// Around every usual tile and vector width, and the smallest possible.
-const Rows kLengths = {{1}, {31}, {257}, {1000}, {4099}};
-const Rows kMatrices = {{1, 1}, {1, 257}, {33, 1}, {17, 31}, {5, 1025}, {64, 64}, {129, 65}};
-const Rows kProducts = {{1, 1, 1},    {17, 33, 65}, {64, 64, 64}, {31, 129, 5},
-                        {128, 1, 37}, {1, 127, 64}, {65, 96, 130}};
 
 using Shape = std::vector<std::string>;
 
@@ -76,7 +69,6 @@ Operation product(std::string name, std::vector<std::string> aliases, std::strin
   op.flops = "2 * M * N * K";
   op.work = "M * N * K";
   op.launch = "kernel<<<dim3(ceil_div(N, 16), ceil_div(M, 16)), dim3(16, 16)>>>(A, B, C, M, N, K)";
-  op.edges = kProducts;
   return op;
 }
 
@@ -90,7 +82,6 @@ Operation batched_product() {
   op.work = "BATCH * M * N * K";
   op.launch = "kernel<<<dim3(ceil_div(N, 16), ceil_div(M, 16), BATCH), dim3(16, 16)>>>"
               "(A, B, C, BATCH, M, N, K)";
-  op.edges = {{1, 1, 1, 1}, {3, 17, 33, 65}, {2, 64, 64, 64}, {5, 31, 70, 5}, {7, 1, 127, 33}};
   return op;
 }
 
@@ -124,7 +115,6 @@ Operation matvec() {
   op.flops = "2 * M * N";
   op.work = "M * N";
   op.launch = "kernel<<<ceil_div(M, 256), 256>>>(A, x, y, M, N)";
-  op.edges = kMatrices;
   return op;
 }
 
@@ -144,7 +134,6 @@ Operation unary(std::string function, std::string semantics, std::vector<DType> 
   op.flops = "N";
   op.work = "N";
   op.launch = "kernel<<<ceil_div(N, 256), 256>>>(x, y, N)";
-  op.edges = kLengths;
   return op;
 }
 
@@ -168,7 +157,6 @@ Operation binary(std::string function, std::string semantics,
   op.flops = "N";
   op.work = "N";
   op.launch = "kernel<<<ceil_div(N, 256), 256>>>(A, B, C, N)";
-  op.edges = kLengths;
   return op;
 }
 
@@ -183,7 +171,6 @@ Operation axpy() {
   op.flops = "2 * N";
   op.work = "N";
   op.launch = "kernel<<<ceil_div(N, 256), 256>>>(x, y, N, alpha)";
-  op.edges = kLengths;
   return op;
 }
 
@@ -199,7 +186,6 @@ Operation matrix_operation(std::string name, Family family, std::string semantic
   op.scaling = {kTile, kTile};
   op.flops = "M * N";
   op.work = "M * N";
-  op.edges = kMatrices;
   return op;
 }
 
@@ -266,14 +252,11 @@ Operation channel_norm(std::string name, Family family, std::string semantics) {
     op.info.dimensions.push_back(size("G", "groups of channels"));
     op.scaling.push_back(kKeep);
     op.launch = "kernel<<<N * G, 256>>>(x, gamma, beta, y, N, C, HW, G, eps)";
-    // The channels of these rows are per group.
-    op.edges = {{1, 1, 1, 0}, {2, 1, 49, 0}, {1, 3, 33, 0}, {3, 2, 7, 0}, {1, 2, 257, 0}};
   } else {
     op.arguments.push_back(in("mean", {"C"}));
     op.arguments.push_back(fixed("var", {"C"}, kPositive));
     op.launch = "kernel<<<ceil_div(N * C * HW, 256), 256>>>"
                 "(x, mean, var, gamma, beta, y, N, C, HW, eps)";
-    op.edges = {{1, 1, 1}, {2, 3, 49}, {1, 33, 65}, {3, 5, 7}, {2, 17, 257}};
   }
   op.arguments.push_back(in("gamma", {"C"}));
   op.arguments.push_back(in("beta", {"C"}));
@@ -310,12 +293,6 @@ Operation convolution(bool two) {
     op.reads = {"N * C * min(H, P * R) * min(W, Q * S)", "", ""};
     op.launch = "kernel<<<ceil_div(N * K * P * Q, 256), 256>>>"
                 "(x, w, y, N, C, H, W, K, R, S, stride, padding, groups)";
-    // Channels are per group; H and W are those of the output.
-    op.edges = {{1, 1, 1, 1, 1, 0, 0},
-                {2, 3, 8, 8, 5, 0, 0},
-                {1, 5, 7, 33, 3, 0, 0},
-                {1, 17, 4, 5, 33, 0, 0},
-                {3, 2, 17, 3, 2, 0, 0}};
   } else {
     op.arguments = {in("x", {"N", "C", "L"}), in("w", {"K", "C / groups", "R"}),
                     out("y", {"N", "K", "P"}, result)};
@@ -324,7 +301,6 @@ Operation convolution(bool two) {
     op.reads = {"N * C * min(L, P * R)", "", ""};
     op.launch = "kernel<<<ceil_div(N * K * P, 256), 256>>>"
                 "(x, w, y, N, C, L, K, R, stride, padding, groups)";
-    op.edges = {{1, 1, 1, 1, 0}, {2, 3, 64, 5, 0}, {1, 5, 257, 3, 0}, {3, 17, 31, 33, 0}};
   }
   return op;
 }
@@ -352,13 +328,11 @@ Operation pool(const std::string& function, bool two) {
     op.reads = {"N * C * min(H, P * kernel) * min(W, Q * kernel)", ""};
     op.launch = "kernel<<<ceil_div(N * C * P * Q, 256), 256>>>"
                 "(x, y, N, C, H, W, kernel, stride, padding)";
-    op.edges = {{1, 1, 1, 1}, {2, 3, 4, 4}, {1, 5, 7, 33}, {3, 2, 17, 2}};
   } else {
     op.arguments = {in("x", {"N", "C", "L"}), out("y", {"N", "C", "P"})};
     op.flops = "N * C * P * kernel";
     op.reads = {"N * C * min(L, P * kernel)", ""};
     op.launch = "kernel<<<ceil_div(N * C * P, 256), 256>>>(x, y, N, C, L, kernel, stride, padding)";
-    op.edges = {{1, 1, 1}, {2, 3, 16}, {1, 5, 129}, {3, 7, 33}};
   }
   op.work = op.flops;
   return op;
@@ -379,7 +353,6 @@ Operation embedding() {
   // Any row may be asked for any number of times; one row is the least that is read.
   op.reads = {"", "D", ""};
   op.launch = "kernel<<<ceil_div(T * D, 256), 256>>>(indices, table, y, T, V, D)";
-  op.edges = {{1, 1, 1}, {17, 5, 33}, {65, 100, 1}, {3, 300, 65}, {33, 7, 128}};
   return op;
 }
 
@@ -399,7 +372,6 @@ Operation attention() {
   op.flops = "causal ? 2 * B * H * L * (L + 1) * D : 4 * B * H * L * L * D";
   op.work = "2 * B * H * L * L * D";
   op.launch = "kernel<<<dim3(ceil_div(L, 64), B * H), 64>>>(q, k, v, o, B, H, L, D, causal)";
-  op.edges = {{1, 1, 1, 0}, {1, 2, 17, 0}, {2, 1, 65, 0}, {1, 1, 64, 0}, {1, 3, 33, 0}};
   return op;
 }
 
@@ -439,7 +411,6 @@ void add_elementwise(std::vector<Operation>& table) {
 void add_reductions(std::vector<Operation>& table) {
   const auto sums = ElementType::accumulator;
   const auto same = ElementType::task;
-  const Rows edges = {{1, 1, 1}, {1, 257, 1}, {33, 65, 1}, {1, 129, 31}, {5, 7, 33}, {17, 1, 3}};
   table.push_back(
       reduction("reduce_sum", Family::reduction, "sum", "y = sum of x along the axis", kAll, sums));
   table.back().info.aliases = {"sum"};
@@ -455,8 +426,6 @@ void add_reductions(std::vector<Operation>& table) {
   table.push_back(reduction("argmax", Family::argmax, "",
                             "y = index of the first largest of x along the axis", kAll,
                             ElementType::index));
-  for (std::size_t i = table.size() - 5; i < table.size(); ++i)
-    table[i].edges = edges;
 }
 
 void add_row_operations(std::vector<Operation>& table) {

@@ -1,4 +1,4 @@
-// Shapes nobody asked for: boundary cases, and small versions of the real ones.
+// Small versions of the real shapes.
 #include "kernevo/task/operation.h"
 
 #include <algorithm>
@@ -13,7 +13,6 @@ namespace {
 constexpr std::int64_t kLargestUnit = 128;      // the divisibility worth keeping
 constexpr std::int64_t kSmallWork = 4'000'000;  // multiply-adds of a small shape
 constexpr std::int64_t kSmallElements = 65'536; // of its largest buffer
-constexpr std::int64_t kManyGroups = 8;
 constexpr std::size_t kMostSmallShapes = 4;
 
 std::string row_id(const std::vector<std::int64_t>& sizes) {
@@ -25,44 +24,6 @@ std::vector<std::int64_t> sizes_of(const Operation& op, const Dims& dims) {
   for (const std::string& name : size_names(op))
     sizes.push_back(dims.at(name));
   return sizes;
-}
-
-// Turns the output extent of an edge row into the input extent that yields it.
-void input_extent(Dims& dims, const char* name, const std::string& window) {
-  const auto found = dims.find(name);
-  if (found == dims.end())
-    return;
-  const std::int64_t stride = dims.at("stride");
-  const std::int64_t remainder = found->second > 1 ? (stride - 1) / 2 : 0;
-  found->second = std::max<std::int64_t>(1, (found->second - 1) * stride + dims.at(window) -
-                                                2 * dims.at("padding") + remainder);
-}
-
-void adapt_edge(const Operation& op, Dims& dims) {
-  if (op.family == Family::group_norm)
-    dims["C"] *= dims.at("G");
-  if (op.family == Family::pool) {
-    for (const char* name : {"L", "H", "W"})
-      input_extent(dims, name, "kernel");
-  }
-  if (op.family == Family::conv) {
-    const std::int64_t groups = dims.at("groups");
-    for (const char* name : {"C", "K"})
-      dims[name] =
-          (groups > kManyGroups ? std::min<std::int64_t>(dims[name], 2) : dims[name]) * groups;
-    for (const char* name : {"L", "H"})
-      input_extent(dims, name, "R");
-    input_extent(dims, "W", "S");
-  }
-}
-
-Dims with_sizes(const Operation& op, const Dims& like, const std::vector<std::int64_t>& sizes) {
-  Dims dims = like;
-  const std::vector<std::string> names = size_names(op);
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (sizes[i] != 0)
-      dims[names[i]] = sizes[i];
-  return dims;
 }
 
 // A size between `unit` and `value` about half as large, with the same power of two in it.
@@ -173,24 +134,6 @@ Dims shrink_custom(const Task& task, const Dims& real) {
 }
 
 } // namespace
-
-std::vector<ShapeCase> edge_shapes(const Operation& op, const Dims& like) {
-  std::vector<ShapeCase> cases;
-  for (const std::vector<std::int64_t>& row : op.edges) {
-    Dims dims = with_sizes(op, like, row);
-    adapt_edge(op, dims);
-    if (!derive_dims(op, dims))
-      continue;
-    ShapeCase shape;
-    shape.id = row_id(sizes_of(op, dims));
-    shape.dims = std::move(dims);
-    const bool seen = std::any_of(cases.begin(), cases.end(),
-                                  [&](const ShapeCase& other) { return other.id == shape.id; });
-    if (!seen)
-      cases.push_back(std::move(shape));
-  }
-  return cases;
-}
 
 std::vector<ShapeCase> small_shapes(const Task& task) {
   const Operation* op = find_table_row(task.operation);

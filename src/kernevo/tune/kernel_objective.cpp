@@ -1,5 +1,6 @@
 #include "kernevo/tune/kernel_objective.h"
 
+#include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/evaluate/visible.h"
 #include "kernevo/model/json.h"
 #include "kernevo/predict/counters.h"
@@ -167,7 +168,7 @@ Result<std::optional<Trial>> KernelObjective::recount(const ParameterValues& val
     return std::optional<Trial>();
   KERNEVO_TRY(prepared, prepare_kernel(device_, task_, kernel_, values));
   BenchOptions options = bench_;
-  options.seed = check_seed_;
+  options.seed = check_seed_ == 0 ? fresh_secret() : check_seed_;
   const auto result = bench_prepared(device_, prepared, options);
   KERNEVO_TRY(failure, failed_trial(result));
   if (failure)

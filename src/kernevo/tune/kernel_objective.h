@@ -23,9 +23,9 @@ Result<std::optional<search::Trial>> failed_trial(const Result<BenchResult>& ben
 class KernelObjective : public TuningObjective {
 public:
   // Device, task and kernel must outlive it. `bench` says how; its parameters and hooks are ours,
-  // and only what would be the new best is held against all its blocks.
-  // `check_seed` chooses the inputs on which a new best is checked; what is wrong with one is told
-  // as the audience may know it.
+  // and only what would be the new best is held against all its blocks. `check_seed` chooses the
+  // inputs and shapes on which a new best is checked, 0 fresh ones every time; what is wrong with
+  // one is told as the audience may know it.
   KernelObjective(Device& device, const Task& task, const KernelFile& kernel, BenchOptions bench,
                   std::uint64_t check_seed, Audience audience = Audience::owner);
 

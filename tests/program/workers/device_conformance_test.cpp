@@ -119,7 +119,7 @@ TEST_P(EveryDevice, AModuleRunsAgainAndWritesWhereItWasTold) {
     };
     for (const std::int64_t i : {0, 1, 2048, 4095})
       EXPECT_FLOAT_EQ(
-          static_cast<float>(element((*outputs)[2], i)),
+          static_cast<float>(element(outputs->outputs[2], i)),
           static_cast<float>(element(inputs.initial[0], i) + element(inputs.initial[1], i)));
   }
 }

@@ -2,6 +2,7 @@
 // that fills the outputs, as any language's program may.
 #include "kernevo/evaluate/judge_subject.h"
 
+#include "kernevo/task/drawn_shapes.h"
 #include "kernevo/task/load_task.h"
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <regex>
+#include <set>
 
 namespace kernevo {
 namespace {
@@ -102,10 +105,11 @@ private:
   Script& script_;
 };
 
-Verdict judged(Script& script, JudgeOptions options = {}) {
-  const auto task = parse_task(kAddTask, "task.yaml");
+Verdict judged(Script& script, JudgeOptions options = {}, const std::string& more = "") {
+  const auto task = parse_task(kAddTask + more, "task.yaml");
   EXPECT_TRUE(task);
   options.file = "program.py";
+  options.drawn = draw_shapes(task->task, options.seed);
   AdditionSubject subject(script);
   const ExpectationSource oracle = [](const CaseInputs& inputs, std::size_t output,
                                       std::span<const std::int64_t> points) {
@@ -211,6 +215,39 @@ TEST(JudgeSubject, WhatCannotBeRunIsUnproven) {
   JudgeOptions patient;
   patient.patience_minutes = 1e6;
   EXPECT_FALSE(judged(script, patient).fault);
+}
+
+// What a kernel did on a hidden shape is no number that a proposer is told.
+TEST(JudgeSubject, AnEstimateByHiddenShapesIsTheOwnersAlone) {
+  Script script{kRight};
+  script.instructions_per_block = kLong;
+  EXPECT_TRUE(std::regex_search(judged(script).summary, std::regex("billion")));
+  const Verdict verdict = judged(script, {}, "check_shapes: [[37]]\n");
+  EXPECT_EQ(verdict.fault, FaultKind::unproven);
+  EXPECT_FALSE(std::regex_search(verdict.summary, std::regex("billion|minutes")))
+      << verdict.summary;
+  ASSERT_FALSE(verdict.hidden_warnings.empty());
+  EXPECT_TRUE(std::regex_search(verdict.hidden_warnings.back(), std::regex("billion")));
+}
+
+// A kernel that takes the sizes it was judged on before for all there are.
+TEST(JudgeSubject, SizesThatOnceWereHiddenAreNotHiddenAgain) {
+  JudgeOptions first;
+  Script honest{kRight};
+  std::set<std::int64_t> met;
+  for (const CheckedCase& one : judged(honest, first).cases)
+    met.insert(std::stoll(one.case_id));
+  Script knowing{[&](std::int64_t, std::int64_t n, float a, float b) {
+    return met.contains(n) ? a + b : 0;
+  }};
+  EXPECT_FALSE(judged(knowing, first).fault);
+  for (std::uint64_t seed = 2; seed < 22; ++seed) {
+    JudgeOptions later;
+    later.seed = seed;
+    const Verdict verdict = judged(knowing, later);
+    EXPECT_EQ(verdict.fault, FaultKind::correctness_mismatch) << seed;
+    EXPECT_EQ(verdict.rung, Rung::hidden_shapes) << seed;
+  }
 }
 
 // A thousand instructions a block and no patience: more than a whole run may take, not more than

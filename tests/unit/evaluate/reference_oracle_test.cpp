@@ -54,11 +54,11 @@ private:
 Error trouble_of(Result<RunOutcome> end) {
   DoomedDevice device(std::move(end));
   const Task task = parse_task(kTask, "task.yaml").value().task;
-  const auto oracle = make_reference_oracle(device, task, {});
+  const auto oracle = make_reference_oracle(device, task, {}, {});
   EXPECT_TRUE(oracle) << format_error(oracle.error());
   const Problem problem = make_problem(task, task.shapes.front()).value();
   const std::int64_t point = 0;
-  const auto expected = (*oracle)(make_inputs(problem, InputSet::nominal, 1), 1, {&point, 1});
+  const auto expected = oracle->expectation(make_inputs(problem, InputSet::nominal, 1), 1, {&point, 1});
   EXPECT_FALSE(expected);
   return expected.error();
 }

@@ -109,6 +109,24 @@ TEST(Visible, ASampleChosenAfterHiddenCasesHasNoNumbers) {
   EXPECT_EQ(seen(verdict).cases[0].blocks_run, 37U);
 }
 
+// So does how long it may run there before it is stopped.
+TEST(Visible, ALimitThatWasReachedIsNoNumber) {
+  Verdict verdict = correct(true);
+  verdict.correct = false;
+  verdict.fault = FaultKind::candidate_runtime_error;
+  verdict.rung = Rung::real_shapes;
+  verdict.failing_case = verdict.cases.front();
+  verdict.finding.emplace();
+  verdict.finding->kind = FindingKind::instruction_budget;
+  verdict.finding->message = "kernel 'add' executed more than 373737 warp instructions";
+  verdict.summary = verdict.finding->message;
+  const VisibleVerdict all = visible(verdict, kSource, Audience::proposer);
+  EXPECT_THAT(to_json(all.verdict), Not(HasSubstr("373737")));
+  EXPECT_THAT(all.diagnosis->summary, HasSubstr("too many instructions"));
+  EXPECT_THAT(to_json(diagnose(verdict, kSource)), Not(HasSubstr("373737")));
+  EXPECT_THAT(to_json(visible(verdict, kSource, Audience::owner).verdict), HasSubstr("373737"));
+}
+
 TEST(Visible, WarningsOfHiddenCasesStayWithTheOwner) {
   Verdict verdict = correct(true);
   verdict.warnings = {"spills 37 bytes", "prints more than 1 MB in case 37x113; dropped"};

@@ -2,6 +2,7 @@
 
 #include "harness.h"
 #include "kernevo/hardware/gpu_table.h"
+#include "kernevo/task/drawn_shapes.h"
 #include "kernevo/task/feasibility.h"
 #include "kernevo/task/load_task.h"
 #include "kernevo/task/operation.h"
@@ -19,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A shape every operation accepts, from its own edge rows where there are several groups.
+// A shape every operation accepts.
 Dims ordinary_dims(const Operation& op) {
   Dims dims;
   for (const DimensionSpec& dimension : op.info.dimensions)
@@ -45,12 +46,12 @@ Task make_task(const std::string& operation, DType dtype, std::vector<Dims> shap
   return task;
 }
 
-TEST(Catalogue, EveryOperationIsCompleteAtEveryEdgeForEveryDType) {
+TEST(Catalogue, EveryOperationIsCompleteAtEveryDrawnShapeForEveryDType) {
   for (const Operation& op : operation_table())
     for (const DType dtype : op.info.dtypes) {
       const Task task = make_task(op.info.name, dtype, {ordinary_dims(op)});
-      EXPECT_GE(task.check_shapes.size(), 2U) << op.info.name;
-      std::vector<ShapeCase> cases = task.check_shapes;
+      std::vector<ShapeCase> cases = draw_shapes(task, 1);
+      EXPECT_GE(cases.size(), 6U) << op.info.name;
       cases.push_back(task.shapes[0]);
       for (const ShapeCase& shape : cases) {
         const auto problem = make_problem(task, shape);
@@ -100,32 +101,6 @@ TEST(Catalogue, LeavesAloneWhatTheTaskGave) {
   EXPECT_EQ(task.default_launch, "mine<<<1, 1>>>(x)");
   EXPECT_EQ(task.semantics, "mine");
   EXPECT_EQ(task.check_shapes.size(), 1U);
-}
-
-TEST(Catalogue, EdgesKeepFilterHeadAndGroups) {
-  const Task conv = make_task("conv2d", DType::float32,
-                              {{{"N", 8},
-                                {"C", 64},
-                                {"H", 56},
-                                {"W", 56},
-                                {"K", 128},
-                                {"R", 5},
-                                {"S", 3},
-                                {"stride", 2},
-                                {"padding", 2},
-                                {"groups", 32}}});
-  for (const ShapeCase& shape : conv.check_shapes) {
-    EXPECT_EQ(shape.dims.at("R"), 5);
-    EXPECT_EQ(shape.dims.at("S"), 3);
-    EXPECT_EQ(shape.dims.at("stride"), 2);
-    EXPECT_EQ(shape.dims.at("C") % 32, 0);
-  }
-  const Task attention = make_task("attention", DType::float16,
-                                   {{{"B", 2}, {"H", 8}, {"L", 1024}, {"D", 128}, {"causal", 1}}});
-  for (const ShapeCase& shape : attention.check_shapes) {
-    EXPECT_EQ(shape.dims.at("D"), 128);
-    EXPECT_EQ(shape.dims.at("causal"), 1);
-  }
 }
 
 TEST(SmallShapes, KeepDivisibilityAndCostLittle) {

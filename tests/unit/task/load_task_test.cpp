@@ -2,6 +2,7 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/task/catalogue.h"
+#include "kernevo/task/drawn_shapes.h"
 #include "places.h"
 
 #include <chrono>
@@ -128,9 +129,10 @@ TEST(LoadTask, AnExplicitlyEmptyCheckListStaysEmpty) {
       parse_task("op_name: relu\ndtype: float32\nshapes: [[64]]\ncheck_shapes: []\n", "t.yaml");
   ASSERT_TRUE(none) << format_error(none.error());
   EXPECT_THAT(none->task.check_shapes, IsEmpty());
+  EXPECT_THAT(draw_shapes(none->task, 1), IsEmpty());
   const auto some = parse_task("op_name: relu\ndtype: float32\nshapes: [[64]]\n", "t.yaml");
   ASSERT_TRUE(some);
-  EXPECT_FALSE(some->task.check_shapes.empty());
+  EXPECT_FALSE(draw_shapes(some->task, 1).empty());
 }
 
 TEST(LoadTask, AnAliasIsTheSameText) {

@@ -48,7 +48,6 @@ struct LaunchState {
   const TextureTable* textures = nullptr;
   bool sanitize = false;
   bool counts_memory = false;
-  bool contended = false; // several cores run blocks: global atomics must be host atomics
   bool lanes_part = false; // see WarpState::parts
   bool contended = false;  // several cores run blocks: global atomics must be host atomics
   std::uint32_t threads_per_block = 0;
