@@ -51,6 +51,14 @@ TEST_F(PlanTest, TheTaskSaysWhatThePlanLeavesOpen) {
   EXPECT_EQ(settings.target_ns, 3e3);
 }
 
+// What kernels are judged on nobody can know before the run; its journal keeps it.
+TEST_F(PlanTest, EveryRunHasASecretUnlessItIsGiven) {
+  EXPECT_NE(settled(plan()).inputs, settled(plan()).inputs);
+  RunPlan given = plan();
+  given.settings.inputs = 37;
+  EXPECT_EQ(settled(given).inputs, 37U);
+}
+
 TEST_F(PlanTest, AnAgentIsAskedTwentyTimesAndOneStepAtATime) {
   RunPlan agent = plan();
   agent.driver = Driver::agent;
