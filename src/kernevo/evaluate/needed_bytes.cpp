@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kSector = 32; // bytes; what DRAM moves at least
 constexpr std::uint64_t kMostTried = 128;
-constexpr std::uint64_t kSearchRuns = 64; // for sectors that shared all the outputs they change
+constexpr std::uint64_t kSearchRuns = 65; // for sectors that shared all the outputs they change
 constexpr std::size_t kOneByOne = 3; // that matter in a row: most will, and halving would not pay
 constexpr double kConfidence = 0.99;
 constexpr std::int64_t kSampledValues = 65536; // of an input, to know its range
@@ -322,7 +322,7 @@ private:
     const std::uint64_t runs = std::min(kSearchRuns, runs_left_);
     std::vector<std::size_t> rest;
     tried_ = 0;
-    for (; tried_ < sectors_.size() && (matters_[tried_] || rest.size() < runs); ++tried_)
+    for (; tried_ < sectors_.size() && (matters_[tried_] || rest.size() + 1 < runs); ++tried_)
       if (!matters_[tried_])
         rest.push_back(tried_);
     if (rest.empty() || failed_)
