@@ -112,7 +112,7 @@ function progressChart(page, width) {
   bests.forEach((b, i) => { line += i === 0 ? `M${x(b.spent)} ${y(b.ns)}` : `H${x(b.spent).toFixed(1)}V${y(b.ns).toFixed(1)}`; });
   if (bests.length > 0) line += `H${x(total)}`;
   append(root, [others, svg("path", { class: "best-line", d: line }), gains]);
-  if (isNumber(page.work.roofline_ns)) append(root, rule("roof", box.left, box.right, y(page.work.roofline_ns), "roofline " + timeText(page.work.roofline_ns), true));
+  if (isNumber(page.work.roofline_ns)) append(root, rule("roof", box.left, box.right, y(page.work.roofline_ns), (page.work.estimated ? "estimated roofline " : "roofline ") + timeText(page.work.roofline_ns), true));
   if (page.result && isNumber(page.result.target_ns)) append(root, rule("target", box.left, box.right, y(page.result.target_ns), "target " + timeText(page.result.target_ns)));
   return [root, marks];
 }

@@ -3,6 +3,7 @@
 const page = JSON.parse(byId("data").textContent);
 const stepsByNumber = new Map(page.steps.map((s) => [s.step, s]));
 const label = page.run.provenance; // beside every time
+const ofTheRoofline = page.work.estimated ? "of the roofline, estimated" : "of the roofline";
 const reference = page.result ? page.result.before_ns : null;
 const faster = (ns) => (isNumber(ns) && isNumber(reference) ? reference / ns : null);
 
@@ -33,7 +34,7 @@ function drawHead() {
   const dollars = cost.dollars === null ? "unknown" : "$" + cost.dollars.toFixed(2);
   const tiles = [
     ["steps", count(cost.steps)], ["evaluations", count(cost.evaluations)], ["time of the run", secondsText(cost.seconds)],
-    ["of the roofline", result && isNumber(result.roofline) ? percent(result.roofline) : "unknown"],
+    [ofTheRoofline, result && isNumber(result.roofline) ? percent(result.roofline) : "unknown"],
     ["tokens", count(cost.tokens)], ["money", dollars]];
   const stop = run.stop
     ? [el("strong", {}, "Stopped: "), run.stop.text, el("span", { class: "muted" }, ` (${words(run.stop.reason)})`)]
@@ -150,7 +151,7 @@ function drawRoofline() {
     const [root, marks] = rooflineChart(page, shape, width);
     interactive(root, marks);
     return root;
-  }), el("p", { class: "note" }, "Rate: the work the task\u2019s model counts, by the " + page.run.method + " time. Intensity: that work by the bytes that must move whatever the kernel does, so all kernels of a shape stand above one another. Roofs: the GPU\u2019s table."));
+  }), el("p", { class: "note" }, (page.work.estimated ? "Estimated from the reference: its own operations, which another algorithm may not need, and the bytes that changed an output when they were changed. " : "") + "Rate: the work the task\u2019s model counts, by the " + page.run.method + " time. Intensity: that work by the bytes that must move whatever the kernel does, so all kernels of a shape stand above one another. Roofs: the GPU\u2019s table."));
 }
 
 function drawLessons() {
@@ -268,7 +269,7 @@ function factRows(step) {
     isNumber(step.ns) && [`time, ${label}`, el("b", {}, timeText(step.ns))],
     isNumber(step.ns) && ["reference\u2019s speed", times(faster(step.ns))],
     isNumber(vs) && step.step > 0 && ["best\u2019s speed when decided", times(vs), isNumber(d.incumbent) && [" of ", stepLink(d.incumbent)]],
-    isNumber(step.roofline) && ["of the roofline", percent(step.roofline)],
+    isNumber(step.roofline) && [ofTheRoofline, percent(step.roofline)],
     isNumber(step.same_as) && ["compiles to the same as", stepLink(step.same_as)],
     step.candidate !== undefined && step.candidate !== step.step && ["candidate", stepLink(step.candidate)],
     step.genes && step.genes.length > 0 && ["moves", step.genes.map(words).join(", ")],

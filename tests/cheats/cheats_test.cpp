@@ -141,18 +141,32 @@ testing::AssertionResult is_timed(const CorpusKernel& kernel, const Answer& answ
   return testing::AssertionFailure() << times << "\n" << usual.error_output << whole.error_output;
 }
 
-testing::AssertionResult is_quarantined(const CorpusKernel& kernel) {
+// What `tell` says of it, as of an agent's first kernel.
+SubprocessResult tell(const CorpusKernel& kernel) {
   const TestFolder folder;
   const std::string place = folder.path("run");
   const SubprocessResult asked =
       run_program(program_path(), {"ask", kernel.task.string(), "--out", place, "--json"});
   if (asked.exit_status != 0)
-    return testing::AssertionFailure() << asked.output << asked.error_output;
-  const SubprocessResult told =
-      run_program(program_path(), {"tell", place, kernel.path.string(), "--json"});
+    return asked;
+  return run_program(program_path(), {"tell", place, kernel.path.string(), "--json"});
+}
+
+testing::AssertionResult is_quarantined(const CorpusKernel& kernel) {
+  const SubprocessResult told = tell(kernel);
   const json answer = read_json(told);
   if (answer.is_object() && answer.value("outcome", "") == "quarantined" &&
       !answer.value("right", true) && !answer.value("new_best", true))
+    return testing::AssertionSuccess();
+  return testing::AssertionFailure() << told.output << told.error_output;
+}
+
+testing::AssertionResult is_possible(const CorpusKernel& kernel, const Answer& answer) {
+  if (!answer.correct)
+    return is_correct(answer);
+  const SubprocessResult told = tell(kernel);
+  const json tale = read_json(told);
+  if (tale.is_object() && tale.value("right", false) && tale.value("new_best", false))
     return testing::AssertionSuccess();
   return testing::AssertionFailure() << told.output << told.error_output;
 }
@@ -167,6 +181,8 @@ testing::AssertionResult is_met(const std::string& expected, const CorpusKernel&
     return is_timed(kernel, answer);
   if (expected == "quarantined")
     return is_quarantined(kernel);
+  if (expected == "possible")
+    return is_possible(kernel, answer);
   return testing::AssertionFailure() << "no such expectation: " << expected;
 }
 
@@ -294,7 +310,8 @@ TEST(Cheats, SayHowTheyProfitAndTwinsAreExpectedToPass) {
     EXPECT_TRUE(kernel.source.starts_with("// ")) << kernel.path;
   for (const CorpusKernel& kernel : corpus(kTwin))
     EXPECT_TRUE(kernel.expected == std::vector<std::string>{"correct"} ||
-                kernel.expected == std::vector<std::string>{"timed"})
+                kernel.expected == std::vector<std::string>{"timed"} ||
+                kernel.expected == std::vector<std::string>{"possible"})
         << kernel.path;
 }
 

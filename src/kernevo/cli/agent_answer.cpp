@@ -24,6 +24,8 @@ Json best_json(const evolve::RunState& state) {
             {"speedup", state.speedup()},
             {"parameters", best->parameters}};
   put_optional(json, "roofline", best->roofline);
+  if (best->roofline)
+    json["roofline_estimated"] = state.started.estimate.has_value();
   return json;
 }
 

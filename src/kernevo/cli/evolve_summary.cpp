@@ -126,8 +126,9 @@ void print_run_summary(const RunState& state, store::Journal& journal,
     fmt::print("{}   {} -> {}, {} x the reference's speed, {}{}\n", paint("faster", Tone::good),
                time_text(state.baseline->value), time_text(best->objective.value),
                fmt::format("{:.2f}", state.speedup()), state.started.method,
-               best->roofline ? fmt::format(", {:.0f} % of the roofline", 100 * *best->roofline)
-                              : "");
+               best->roofline
+                   ? ", " + roofline_text(*best->roofline, state.started.estimate.has_value())
+                   : "");
     if (!quiet) {
       fmt::print("best     step {}: {}\n", best->candidate.step, best->candidate.title);
       if (!best->parameters.empty())
@@ -162,6 +163,8 @@ void print_run_summary_json(const RunState& state, const std::filesystem::path& 
     body["best_step"] = best->candidate.step;
     body["parameters"] = best->parameters;
     put_optional(body, "roofline", best->roofline);
+    if (best->roofline)
+      body["roofline_estimated"] = state.started.estimate.has_value();
   }
   body["met_by_baseline"] = evolve::met_by_baseline(state);
   body["stopped"] = state.stopped ? Json(name_of(state.stopped->reason)) : Json(nullptr);

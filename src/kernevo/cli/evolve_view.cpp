@@ -146,7 +146,7 @@ void EvolveView::live(const evolve::RunProgress& progress) {
         fmt::format("best   step {}  {}  {:.2f} x the reference", best->candidate.step,
                     time_text(best->objective.value), state.speedup());
     if (best->roofline)
-      text += fmt::format("  {:.0f} % of the roofline", 100 * *best->roofline);
+      text += "  " + roofline_text(*best->roofline, state.started.estimate.has_value());
     text += "  " + sparkline(state, 30);
     lines.push_back(text);
   }

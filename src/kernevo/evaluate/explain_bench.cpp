@@ -7,7 +7,8 @@
 namespace kernevo {
 namespace {
 
-Result<PlannedWork> planned_work(const Task& task, const Gpu& gpu, const CaseBench& bench) {
+Result<PlannedWork> planned_work(const Task& task, const Gpu& gpu, const CaseBench& bench,
+                                 const WorkEstimate* estimate) {
   PlannedWork planned;
   planned.dtype = task.dtype;
   planned.allow_tf32 = task.allow_tf32;
@@ -16,13 +17,15 @@ Result<PlannedWork> planned_work(const Task& task, const Gpu& gpu, const CaseBen
                                   [&](const ShapeCase& s) { return s.id == bench.case_id; });
   if (shape == task.shapes.end())
     return planned;
-  KERNEVO_TRY(line, roofline(task, shape->dims, gpu));
+  const ShapeEstimate* estimated = estimate == nullptr ? nullptr : estimate->find(shape->id);
+  KERNEVO_TRY(line, roofline(task, shape->dims, gpu, estimated));
   if (line) {
+    // The operations of a reference are not what the task asks for.
     if (task.work.flops)
       planned.flops = line->flops;
-    if (task.work.bytes)
+    if (task.work.bytes || estimated != nullptr)
       planned.bytes = line->bytes;
-    planned.least = Nanoseconds{line->least_us * 1e3};
+    planned.least = Nanoseconds{line->moving_us * 1e3};
   }
   return planned;
 }
@@ -30,10 +33,11 @@ Result<PlannedWork> planned_work(const Task& task, const Gpu& gpu, const CaseBen
 } // namespace
 
 Result<std::vector<std::vector<Explanation>>>
-explain_bench(const Task& task, const BenchResult& result, const std::vector<Rule>& rules) {
+explain_bench(const Task& task, const BenchResult& result, const std::vector<Rule>& rules,
+              const WorkEstimate* estimate) {
   std::vector<std::vector<Explanation>> all;
   for (const CaseBench& bench : result.cases) {
-    KERNEVO_TRY(planned, planned_work(task, result.device.gpu, bench));
+    KERNEVO_TRY(planned, planned_work(task, result.device.gpu, bench, estimate));
     std::vector<Explanation>& launches = all.emplace_back();
     for (const LaunchBench& launch : bench.launches) {
       KERNEVO_TRY(explanation, explain_launch({result.device.gpu, launch.counts, launch.resources,

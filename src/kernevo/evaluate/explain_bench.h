@@ -3,14 +3,16 @@
 
 #include "kernevo/evaluate/bench.h"
 #include "kernevo/explain/explain.h"
+#include "kernevo/model/work_estimate.h"
 
 #include <vector>
 
 namespace kernevo {
 
 // For each case of the result, in its order, an explanation of each launch. The result has no
-// fault.
+// fault. The estimate stands in for what the task does not say of its work.
 Result<std::vector<std::vector<Explanation>>>
-explain_bench(const Task& task, const BenchResult& result, const std::vector<Rule>& rules);
+explain_bench(const Task& task, const BenchResult& result, const std::vector<Rule>& rules,
+              const WorkEstimate* estimate = nullptr);
 
 } // namespace kernevo

@@ -292,9 +292,8 @@ private:
     KERNEVO_TRY(counted, recount());
     if (!counted || !is_better())
       return {};
-    if (e.roofline && *e.roofline > kBeyondRoofline) {
-      end(StepOutcome::quarantined, std::nullopt,
-          fmt::format("{:.0f} % of what the roofline allows: a bug or a cheat", 100 * *e.roofline));
+    if (context_.least && context_.least->value > kBeyondRoofline * e.objective->value) {
+      end(StepOutcome::quarantined, std::nullopt, beyond_text(e.objective->value));
       return {};
     }
     const auto judgement = objective_->judge(e.parameters, true);
@@ -307,6 +306,15 @@ private:
     else
       end(*judgement, judgement->fault == FaultKind::unproven ? "" : "not confirmed: ");
     return {};
+  }
+
+  std::string beyond_text(double objective) const {
+    const double share = 100 * context_.least->value / objective;
+    if (!context_.estimate)
+      return fmt::format("{:.0f} % of what the roofline allows: a bug or a cheat", share);
+    return fmt::format("{:.0f} % of what moving the bytes it must move allows ({}): a bug, a cheat, "
+                       "or the task's 'work: {{bytes}}' has to say better",
+                       share, kFromReference);
   }
 
   const RunContext& context_;

@@ -9,7 +9,8 @@
 namespace kernevo::evolve {
 
 Result<ProfiledInstance> profile_instance(const RunContext& context, const BenchResult& bench) {
-  KERNEVO_TRY(explanations, explain_bench(context.task, bench, context.rules));
+  KERNEVO_TRY(explanations, explain_bench(context.task, bench, context.rules,
+                                          context.estimate ? &*context.estimate : nullptr));
   const auto slowest_case = std::max_element(
       bench.cases.begin(), bench.cases.end(),
       [](const CaseBench& a, const CaseBench& b) { return a.timing.median < b.timing.median; });

@@ -2,6 +2,7 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/base/hash.h"
+#include "kernevo/evaluate/estimate_work.h"
 #include "kernevo/evaluate/objective_time.h"
 #include "kernevo/hardware/gpu_table.h"
 #include "kernevo/task/catalogue.h"
@@ -50,10 +51,25 @@ Result<RunContext> make(Task task, const std::string& task_text, std::shared_ptr
       sha256_hex(fmt::format("{}\n{}\n{}", fingerprint, task_text, context.reference_source));
   KERNEVO_TRY(least, roofline_of(context.task, context.gpu));
   context.roofline = least;
+  context.least = least;
   return context;
 }
 
 } // namespace
+
+void RunContext::take(const std::optional<WorkEstimate>& estimated) {
+  if (!estimated)
+    return;
+  estimate = estimated;
+  roofline = Nanoseconds{estimated->roofline_ns};
+  least = Nanoseconds{estimated->least_ns};
+}
+
+Result<void> estimate_work_of(RunContext& context) {
+  KERNEVO_TRY(estimated, estimate_work(*context.device, context.task));
+  context.take(estimated);
+  return {};
+}
 
 Result<RunContext> make_run_context(const std::string& task_file, const DeviceChoice& choice) {
   KERNEVO_TRY(text, read_text_file(task_file));

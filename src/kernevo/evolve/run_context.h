@@ -6,6 +6,7 @@
 #include "kernevo/explain/rules.h"
 #include "kernevo/model/gpu.h"
 #include "kernevo/model/task.h"
+#include "kernevo/model/work_estimate.h"
 
 #include <memory>
 #include <optional>
@@ -22,9 +23,14 @@ struct RunContext {
   std::vector<Rule> rules;
   std::string reference_source; // the task's, or the catalogue's naive kernel
   std::string identity; // of all a result depends on: task, device, tables, program, compiler
-  // What the task's objective makes of the least times the roofline allows; absent without a work
-  // model.
+  // What the task's objective makes of the least times the roofline allows; absent when nobody knows
+  // the task's work.
   std::optional<Nanoseconds> roofline;
+  // What cannot be undercut: the roofline, or less where that is estimated.
+  std::optional<Nanoseconds> least;
+  std::optional<WorkEstimate> estimate; // of a task that does not say its work
+
+  void take(const std::optional<WorkEstimate>& estimated);
 };
 
 Result<RunContext> make_run_context(const std::string& task_file, const DeviceChoice& choice);
@@ -33,5 +39,9 @@ Result<RunContext> make_run_context(const std::string& task_text, const std::str
                                     const DeviceChoice& choice);
 Result<RunContext> make_run_context(const std::string& task_text, const std::string& task_file,
                                     std::shared_ptr<Device> device);
+
+// Asks the reference for what the task does not say of its work: once, when a run begins. The run
+// remembers it (RunStarted).
+Result<void> estimate_work_of(RunContext& context);
 
 } // namespace kernevo::evolve

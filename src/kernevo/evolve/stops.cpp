@@ -23,6 +23,13 @@ std::optional<RunStopped> spent(const RunState& state) {
   return std::nullopt;
 }
 
+// The operations of a reference are no limit: another algorithm may do with fewer.
+std::optional<double> roofline_reached(const RunState& state, const Member& best) {
+  if (const auto& estimate = state.started.estimate)
+    return estimate->moving_ns / best.objective.value;
+  return best.roofline;
+}
+
 } // namespace
 
 std::optional<RunStopped> find_stop(const RunState& state) {
@@ -35,10 +42,11 @@ std::optional<RunStopped> find_stop(const RunState& state) {
     return RunStopped{StopReason::target,
                       fmt::format("{} takes {:.3g} us, the target is {:.3g} us", who,
                                   best->objective.value / 1e3, *settings.target_ns / 1e3)};
-  if (best->roofline && *best->roofline >= settings.roofline)
-    return RunStopped{
-        StopReason::roofline,
-        fmt::format("{} reaches {:.1f} % of what the roofline allows", who, 100 * *best->roofline)};
+  if (const auto reached = roofline_reached(state, *best); reached && *reached >= settings.roofline)
+    return RunStopped{StopReason::roofline,
+                      fmt::format("{} reaches {:.1f} % of what the roofline allows{}{}", who,
+                                  100 * *reached, state.started.estimate ? ", " : "",
+                                  state.started.estimate ? kFromReference : "")};
   if (state.trouble_in_a_row >= kTroubles)
     return RunStopped{StopReason::trouble,
                       fmt::format("{} steps in a row met trouble of the machine", kTroubles)};

@@ -91,9 +91,10 @@ private:
                               time_text(shape.low), time_text(shape.high), reference_text(shape)));
     add("in all", fmt::format("{} {}, {:.3g} x the reference's speed{}",
                               time_text(*x_.evaluation.objective), method, x_.speedup(),
-                              x_.evaluation.roofline ? fmt::format(", {:.0f} % of the roofline",
-                                                                   100 * *x_.evaluation.roofline)
-                                                     : ""));
+                              x_.evaluation.roofline
+                                  ? ", " + roofline_text(*x_.evaluation.roofline,
+                                                         x_.started.estimate.has_value())
+                                  : ""));
   }
 
   std::string reference_text(const ShapeTime& shape) const {

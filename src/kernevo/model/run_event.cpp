@@ -80,9 +80,38 @@ RunSettings settings_of(const Json& json) {
   return s;
 }
 
+Json estimate_to_json(const WorkEstimate& estimate) {
+  Json json{{"roofline_ns", estimate.roofline_ns},
+            {"moving_ns", estimate.moving_ns},
+            {"least_ns", estimate.least_ns},
+            {"shapes", Json::array()}};
+  for (const ShapeEstimate& shape : estimate.shapes)
+    json["shapes"].push_back({{"shape", shape.shape},
+                              {"flops", shape.flops},
+                              {"bytes", shape.bytes},
+                              {"least_bytes", shape.least_bytes},
+                              {"tried", shape.tried},
+                              {"changed", shape.changed}});
+  return json;
+}
+
+WorkEstimate estimate_of(const Json& json) {
+  only_keys(json, {"roofline_ns", "moving_ns", "least_ns", "shapes"});
+  WorkEstimate estimate;
+  estimate.roofline_ns = json.at("roofline_ns");
+  estimate.moving_ns = json.at("moving_ns");
+  estimate.least_ns = json.at("least_ns");
+  for (const Json& one : list_at(json, "shapes")) {
+    only_keys(one, {"shape", "flops", "bytes", "least_bytes", "tried", "changed"});
+    estimate.shapes.push_back({one.at("shape"), one.at("flops"), one.at("bytes"),
+                               one.at("least_bytes"), one.at("tried"), one.at("changed")});
+  }
+  return estimate;
+}
+
 RunStarted started_of(const Json& json) {
   only_keys(json, {"run", "task_file", "task", "task_name", "operation", "gpu", "device", "method",
-                   "program", "context", "settings"});
+                   "program", "context", "settings", "estimate"});
   return {json.at("run"),
           json.at("task_file"),
           json.at("task"),
@@ -93,7 +122,9 @@ RunStarted started_of(const Json& json) {
           json.at("method"),
           json.at("program"),
           json.at("context"),
-          settings_of(json.at("settings"))};
+          settings_of(json.at("settings")),
+          json.contains("estimate") ? std::optional(estimate_of(json.at("estimate")))
+                                    : std::nullopt};
 }
 
 Restarted restarted_of(const Json& json) {
@@ -109,17 +140,20 @@ Restarted restarted_of(const Json& json) {
 
 struct Writer {
   std::string operator()(const RunStarted& e) const {
-    return dump_json({{"run", e.run},
-                      {"task_file", e.task_file},
-                      {"task", e.task},
-                      {"task_name", e.task_name},
-                      {"operation", e.operation},
-                      {"gpu", e.gpu},
-                      {"device", e.device},
-                      {"method", e.method},
-                      {"program", e.program},
-                      {"context", e.context},
-                      {"settings", settings_to_json(e.settings)}});
+    Json json{{"run", e.run},
+              {"task_file", e.task_file},
+              {"task", e.task},
+              {"task_name", e.task_name},
+              {"operation", e.operation},
+              {"gpu", e.gpu},
+              {"device", e.device},
+              {"method", e.method},
+              {"program", e.program},
+              {"context", e.context},
+              {"settings", settings_to_json(e.settings)}};
+    if (e.estimate)
+      json["estimate"] = estimate_to_json(*e.estimate);
+    return dump_json(json);
   }
   std::string operator()(const Directive& e) const { return to_json(e); }
   std::string operator()(const Candidate& e) const { return to_json(e); }

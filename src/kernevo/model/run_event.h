@@ -4,6 +4,7 @@
 #include "kernevo/model/llm_settings.h"
 #include "kernevo/model/model_call.h"
 #include "kernevo/model/search_records.h"
+#include "kernevo/model/work_estimate.h"
 
 #include <variant>
 
@@ -67,6 +68,7 @@ struct RunStarted {
   std::string program; // version of kernevo
   std::string context; // identity of all a result depends on: task, device, tables, compiler
   RunSettings settings;
+  std::optional<WorkEstimate> estimate; // of a task that does not say its work
 
   bool operator==(const RunStarted&) const = default;
 };

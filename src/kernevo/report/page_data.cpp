@@ -96,6 +96,7 @@ Json work_json(const Result<RunWork>& work) {
             {"dram_rate", work->dram_bytes_per_second},
             {"peak_rate", work->operations_per_second},
             {"roofline_ns", nullptr},
+            {"estimated", work->estimated},
             {"shapes", Json::array()}};
   if (work->roofline)
     json["roofline_ns"] = work->roofline->value;

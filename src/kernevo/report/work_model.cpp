@@ -20,9 +20,12 @@ Result<RunWork> work_of(const RunStory& story, store::Journal& journal) {
   work.operations_per_second = gpu.peak_operations_per_second(task.dtype);
   std::vector<WeightedTime> least;
   for (const ShapeCase& shape : task.shapes) {
-    KERNEVO_TRY(line, roofline(task, shape.dims, gpu));
+    const auto& estimate = started.estimate;
+    KERNEVO_TRY(line,
+                roofline(task, shape.dims, gpu, estimate ? estimate->find(shape.id) : nullptr));
     if (!line || !(line->least_us > 0))
       return work;
+    work.estimated = work.estimated || line->estimated;
     work.shapes.push_back({shape.id, line->flops, line->bytes, line->least_us * 1e3});
     least.push_back({Nanoseconds{line->least_us * 1e3}, shape.weight});
   }

@@ -22,6 +22,7 @@ struct RunWork {
   double operations_per_second = 0; // the best dense rate for the task's type
   std::string dtype;
   std::optional<Nanoseconds> roofline; // the least objective
+  bool estimated = false;              // from the reference, for the task does not say
   std::string semantics;               // of the task
 };
 

@@ -67,6 +67,7 @@ Result<std::vector<SearchTrial>> compare_searches(const SearchComparison& compar
   std::vector<SearchTrial> trials;
   for (const std::string& task : comparison.tasks) {
     KERNEVO_TRY(context, evolve::make_run_context(task, DeviceChoice{.gpu = comparison.gpu}));
+    KERNEVO_CHECK(evolve::estimate_work_of(context));
     const std::string short_id = sha256_hex(task).substr(0, 6);
     for (std::uint64_t seed = 0; seed < comparison.seeds; ++seed)
       for (const SearchKind search : comparison.searches) {

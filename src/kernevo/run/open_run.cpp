@@ -41,7 +41,8 @@ RunStarted first_event(const evolve::RunContext& context, const RunSettings& set
           std::string(name_of(context.device->identity().method)),
           KERNEVO_VERSION,
           context.identity,
-          settings};
+          settings,
+          context.estimate};
 }
 
 OpenRun::OpenRun(evolve::RunContext context, evolve::RunState state)
@@ -60,6 +61,7 @@ Result<std::unique_ptr<OpenRun>> OpenRun::begin(SettledPlan settled,
                                                 const Interrupted& interrupted) {
   const RunPlan& plan = settled.plan;
   const fs::path folder = folder_of(plan, settled.context.task);
+  KERNEVO_CHECK(evolve::estimate_work_of(settled.context));
   evolve::RunState state;
   state.started =
       first_event(settled.context, settled.settings, plan.task_file, folder.filename().string());

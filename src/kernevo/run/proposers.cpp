@@ -127,7 +127,7 @@ Result<void> settle_proposers(RunSettings& settings) {
 Result<propose::PromptWriter> make_writer(const evolve::RunContext& context,
                                           const LlmSettings& settings) {
   return propose::PromptWriter::create(visible(context.task, Audience::proposer), context.gpu,
-                                       context.roofline, settings.prompts);
+                                       context.least, settings.prompts);
 }
 
 Result<ReadyProposers> make_proposers(const RunSettings& settings,

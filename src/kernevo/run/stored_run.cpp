@@ -33,6 +33,7 @@ Result<evolve::RunContext> context_of(StoredRun& run) {
                 "this run was made with another program, compiler, table of the GPU or reference; "
                 "its times and new ones would not compare",
                 Place{run.journal->location()}, "start a new run");
+  context.take(started.estimate);
   return std::move(context);
 }
 

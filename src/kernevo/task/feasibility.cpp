@@ -34,27 +34,41 @@ std::string reason(const Roofline& line, const Task& task, const Gpu& gpu) {
 
 } // namespace
 
-Result<std::optional<Roofline>> roofline(const Task& task, const Dims& dims, const Gpu& gpu) {
-  if (!task.work.flops && !task.work.bytes)
+Result<std::optional<Roofline>> roofline(const Task& task, const Dims& dims, const Gpu& gpu,
+                                         const ShapeEstimate* estimate) {
+  if (!task.work.flops && !task.work.bytes && estimate == nullptr)
     return std::nullopt;
   Roofline line;
-  double compute_us = 0;
-  double memory_us = 0;
+  const double peak = gpu.peak_operations_per_second(task.dtype);
+  const auto compute_us = [&](double flops) { return peak > 0 ? flops / peak * 1e6 : 0; };
+  const auto memory_us = [&](double bytes) {
+    return gpu.dram_gbps > 0 ? bytes / (gpu.dram_gbps * 1e9) * 1e6 : 0;
+  };
+  double declared_us = 0;
+  double moving_us = 0;
+  double sure_us = 0;
   if (task.work.flops) {
     KERNEVO_TRY(flops, task.work.flops->evaluate(dims));
     line.flops = static_cast<double>(flops);
-    const double peak = gpu.peak_operations_per_second(task.dtype);
-    if (peak > 0)
-      compute_us = line.flops / peak * 1e6;
+    declared_us = compute_us(line.flops);
+  } else if (estimate != nullptr) {
+    line.flops = estimate->flops;
+    line.estimated = true;
   }
   if (task.work.bytes) {
     KERNEVO_TRY(bytes, task.work.bytes->evaluate(dims));
     line.bytes = static_cast<double>(bytes);
-    if (gpu.dram_gbps > 0)
-      memory_us = line.bytes / (gpu.dram_gbps * 1e9) * 1e6;
+    moving_us = sure_us = memory_us(line.bytes);
+  } else if (estimate != nullptr) {
+    line.bytes = estimate->bytes;
+    line.estimated = true;
+    moving_us = memory_us(estimate->bytes);
+    sure_us = memory_us(estimate->least_bytes);
   }
-  line.compute_bound = compute_us > memory_us;
-  line.least_us = std::max(compute_us, memory_us);
+  line.compute_bound = compute_us(line.flops) > moving_us;
+  line.least_us = std::max(compute_us(line.flops), moving_us);
+  line.moving_us = std::max(declared_us, moving_us);
+  line.sure_us = std::max(declared_us, sure_us);
   return line;
 }
 

@@ -1,5 +1,4 @@
-// A task of one's own has no roofline: an input known to be constant is never read, and nothing says that this is too fast.
-// open: tasks of one's own have no roofline yet
+// A task of one's own: an input known to be constant is never read, half of the traffic that the task must have.
 // expect: quarantined | refused
 // task: custom.yaml
 // @launch thrice<<<ceil_div(N, 1024), 256>>>(x, y, N)

@@ -80,6 +80,22 @@ TEST(Stops, NearTheRooflineIsEnough) {
   EXPECT_EQ(stop_of(run), StopReason::roofline);
 }
 
+TEST(Stops, TheOperationsOfAReferenceAreNoRoofline) {
+  for (const auto& [moving, reached] : {std::pair{100.0, false}, std::pair{480.0, true}}) {
+    MadeUpRun run;
+    run.state.started.estimate = WorkEstimate{{}, 490, moving, moving};
+    run.baseline(1000);
+    Evaluation e = made_up_evaluation(run.propose(0, "a"), StepOutcome::improved, 500);
+    e.roofline = 0.98;
+    run.tell(e);
+    const auto stop = find_stop(run.state);
+    ASSERT_EQ(stop.has_value(), reached);
+    if (reached)
+      EXPECT_EQ(stop->text,
+                "the best reaches 96.0 % of what the roofline allows, estimated from the reference");
+  }
+}
+
 TEST(Stops, WhatTheBaselineMeetsIsSaidAndIsNoWantOfImprovement) {
   RunSettings settings;
   settings.target_ns = 1000;

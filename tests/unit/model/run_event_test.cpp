@@ -30,6 +30,7 @@ TEST(RunEvent, EveryKindComesBackAsItWas) {
   started.settings.seed = ~std::uint64_t{0};
   started.settings.budget = {1, 2, 0.1, 3, 4.5};
   started.settings.target_ns = 1e-3;
+  started.estimate = WorkEstimate{{{"4096x8", 1.5e9, 6.4e7, 6.1e7, 128, 120}}, 41.5, 40.25, 39.75};
   expect_same(started);
   expect_same(RunStarted{});
   Directive d;

@@ -260,6 +260,25 @@ TEST(Feasibility, NamesTheBindingResource) {
   EXPECT_FALSE(*none);
 }
 
+TEST(Feasibility, AsksAnEstimateForWhatTheTaskDoesNotSay) {
+  const auto gpu = find_gpu("A100"); // 1555 GB/s, 19.5 TFLOP/s
+  ASSERT_TRUE(gpu);
+  Task task = make_task("copy", DType::float32, {{{"N", 1 << 20}}});
+  const ShapeEstimate estimate{"1048576", 39e9, 1555e6, 1400e6, 128, 128};
+  const auto declared = roofline(task, task.shapes[0].dims, *gpu, &estimate);
+  ASSERT_TRUE(declared && *declared);
+  EXPECT_FALSE((*declared)->estimated); // the task's word counts
+  EXPECT_EQ((*declared)->sure_us, (*declared)->least_us);
+  task.work = {};
+  const auto line = roofline(task, task.shapes[0].dims, *gpu, &estimate);
+  ASSERT_TRUE(line && *line);
+  EXPECT_TRUE((*line)->estimated);
+  EXPECT_TRUE((*line)->compute_bound);
+  EXPECT_NEAR((*line)->least_us, 2000, 1);   // by the reference's operations
+  EXPECT_NEAR((*line)->moving_us, 1000, 1);  // by what must be moved
+  EXPECT_NEAR((*line)->sure_us, 900.3, 0.5); // beyond doubt
+}
+
 TEST(Feasibility, AggregatesShapesLikeTheObjective) {
   const auto gpu = find_gpu("A100");
   ASSERT_TRUE(gpu);
