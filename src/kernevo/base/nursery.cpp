@@ -1,4 +1,5 @@
 // Starting workers: one process per role gets ready, then forks a worker for each job.
+#include "kernevo/base/instrumented.h"
 #include "kernevo/base/worker_process.h"
 
 #include <array>
@@ -61,8 +62,10 @@ Result<ChannelEnds> make_channel() {
 // Replaces this process, a fresh child, by the program in a role. Only async-signal-safe calls.
 [[noreturn]] void become_nursery(const char* program, char* const* arguments, int null_device,
                                  int channel) {
-  for (const int stream : {0, 1, 2})
-    dup2(null_device, stream);
+  dup2(null_device, 0);
+  dup2(null_device, 1);
+  if (!kInstrumented) // a sanitizer's report must be read by somebody
+    dup2(null_device, 2);
   // dup2 of a descriptor onto itself would keep its close-on-exec flag.
   const int moved = fcntl(channel, F_DUPFD, 10);
   if (moved < 0 || dup2(moved, WorkerChannel::kDescriptor) < 0)

@@ -1,6 +1,7 @@
 #include "kernevo/base/sandbox.h"
 
 #include "kernevo/base/file_cage.h"
+#include "kernevo/base/instrumented.h"
 
 #include <cerrno>
 #include <csignal>
@@ -17,14 +18,6 @@
 
 namespace kernevo {
 namespace {
-
-// Under a sanitizer the address space is terabytes of shadow and the run-time needs system calls of
-// its own, so those builds keep only the layers that do not collide with it.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kInstrumented = true;
-#else
-constexpr bool kInstrumented = false;
-#endif
 
 struct ReleaseFilter {
   void operator()(void* filter) const { seccomp_release(filter); }
@@ -103,6 +96,8 @@ bool deny_network_and_tracing(scmp_filter_ctx filter) {
                     SCMP_SYS(unshare), SCMP_SYS(kexec_load), SCMP_SYS(init_module)});
 }
 
+// Under a sanitizer the address space is terabytes of shadow and the run-time needs system calls of
+// its own, so those builds keep only the layers that do not collide with it.
 bool install_filter(Confinement confinement) {
   const bool execute = confinement == Confinement::execute && !kInstrumented;
   const Filter filter(seccomp_init(execute ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_ALLOW));

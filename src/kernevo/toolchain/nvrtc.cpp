@@ -1,6 +1,9 @@
 #include "kernevo/toolchain/nvrtc.h"
 
+#include "kernevo/base/instrumented.h"
+
 #include <dlfcn.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <mutex>
 #include <utility>
@@ -38,7 +41,18 @@ template <class Function> bool bind(void* library, const char* name, Function& i
   return into != nullptr;
 }
 
+// NVRTC finds a second library of its own by its run path, but not where a sanitizer calls dlopen in
+// its name. One that is loaded already is found.
+void load_companions(const std::filesystem::path& nvrtc) {
+  std::error_code trouble;
+  for (const auto& entry : std::filesystem::directory_iterator(nvrtc.parent_path(), trouble))
+    if (entry.path().filename().string().starts_with("libnvrtc-builtins"))
+      ::dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 Result<Functions> load(const std::filesystem::path& path) {
+  if constexpr (kInstrumented)
+    load_companions(path);
   // Never closed: NVRTC keeps threads and static state that do not survive it.
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

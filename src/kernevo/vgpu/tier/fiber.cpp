@@ -1,5 +1,7 @@
 #include "kernevo/vgpu/tier/fiber.h"
 
+#include "kernevo/vgpu/tier/told_stack.h"
+
 #include <boost/context/detail/fcontext.hpp>
 #include <mutex>
 #include <new>
@@ -10,8 +12,9 @@
 namespace kernevo::vgpu {
 namespace {
 
-// Compiled code may use 192 KiB (the compiler refuses more), the rest is for handlers it calls.
-constexpr std::size_t kStackBytes = std::size_t{320} << 10U;
+// Compiled code may use 192 KiB (the compiler refuses more), the rest is for handlers it calls;
+// their frames are wider where every variable stands between red zones.
+constexpr std::size_t kStackBytes = std::size_t{kInstrumented ? 1280 : 320} << 10U;
 
 } // namespace
 
@@ -22,6 +25,8 @@ struct Fiber::State {
   std::size_t bytes = 0;
   context::fcontext_t inside = nullptr;
   context::fcontext_t outside = nullptr;
+  ToldStack inner;
+  ToldStack outer; // where `outside` is
   Body body = nullptr;
   void* argument = nullptr;
   bool returned = true;
@@ -32,8 +37,11 @@ struct Fiber::State {
     if (by != this) {
       by->inside = from.fctx;
       outside = by->outside;
+      outer = by->outer;
+      inner.entered(by->inner);
     } else {
       outside = from.fctx;
+      inner.entered(outer);
     }
   }
 
@@ -41,9 +49,11 @@ struct Fiber::State {
   static void loop(context::transfer_t from) {
     auto& self = *static_cast<State*>(from.data);
     self.outside = from.fctx;
+    self.inner.entered(self.outer);
     for (;;) {
       self.body(self.argument);
       self.returned = true;
+      self.inner.leave_for(self.outer);
       self.arrived(context::jump_fcontext(self.outside, &self));
     }
   }
@@ -97,10 +107,12 @@ Fiber::Fiber() : state_(std::make_unique<State>()) {
     state_->stack = static_cast<std::byte*>(memory);
     mprotect(memory, page, PROT_NONE); // an overflow must fault, not run on
   }
+  state_->inner.make(state_->stack, state_->bytes);
   state_->inside = context::make_fcontext(state_->stack + state_->bytes, kStackBytes, &State::loop);
 }
 
 Fiber::~Fiber() {
+  state_->inner.forget();
   if (!SpareStacks::instance().keep(state_->stack))
     munmap(state_->stack, state_->bytes);
 }
@@ -113,16 +125,24 @@ bool Fiber::run(Body body, void* argument) {
 }
 
 bool Fiber::resume() {
+  ToldStack here;
+  here.is_current();
+  state_->outer = here;
+  here.leave_for(state_->inner);
   const context::transfer_t back = context::jump_fcontext(state_->inside, state_.get());
-  static_cast<State*>(back.data)->inside = back.fctx;
+  auto* const by = static_cast<State*>(back.data);
+  here.entered(by->inner);
+  by->inside = back.fctx;
   return state_->returned;
 }
 
 void Fiber::pause() {
+  state_->inner.leave_for(state_->outer);
   state_->arrived(context::jump_fcontext(state_->outside, state_.get()));
 }
 
 void Fiber::hand_over(Fiber& next) {
+  state_->inner.leave_for(next.state_->inner);
   state_->arrived(context::jump_fcontext(next.state_->inside, state_.get()));
 }
 
