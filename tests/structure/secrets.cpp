@@ -96,7 +96,8 @@ std::string read(const fs::path& path) {
 
 // Regular expressions are slow, and hardly a line has any of these.
 bool may_match(const std::string& line) {
-  for (const char* part : {"hidden", "Hidden", "HIDDEN", "check_shapes", "draw_shapes", "diagnose_fully"})
+  for (const char* part :
+       {"hidden", "Hidden", "HIDDEN", "check_shapes", "draw_shapes", "diagnose_fully"})
     if (line.find(part) != std::string::npos)
       return true;
   return false;

@@ -92,9 +92,10 @@ TEST_F(SpokenSecrets, AreFoundInLiterals) {
 }
 
 TEST_F(SpokenSecrets, AreFoundInDecisions) {
-  for (const char* code : {"if (c.hidden)", "if (c->hidden)", "for (auto& s : task.check_shapes)",
-                           "x = task.check_shapes_given;", "auto s = draw_shapes(task, 1);", "if (rung == Rung::hidden_shapes)",
-                           "return diagnose_fully(verdict, source);"})
+  for (const char* code :
+       {"if (c.hidden)", "if (c->hidden)", "for (auto& s : task.check_shapes)",
+        "x = task.check_shapes_given;", "auto s = draw_shapes(task, 1);",
+        "if (rung == Rung::hidden_shapes)", "return diagnose_fully(verdict, source);"})
     EXPECT_THAT(spoken(code), ElementsAre("cli/a.cpp:1 decides by hidden shapes")) << code;
 }
 

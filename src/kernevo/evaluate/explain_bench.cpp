@@ -32,9 +32,10 @@ Result<PlannedWork> planned_work(const Task& task, const Gpu& gpu, const CaseBen
 
 } // namespace
 
-Result<std::vector<std::vector<Explanation>>>
-explain_bench(const Task& task, const BenchResult& result, const std::vector<Rule>& rules,
-              const WorkEstimate* estimate) {
+Result<std::vector<std::vector<Explanation>>> explain_bench(const Task& task,
+                                                            const BenchResult& result,
+                                                            const std::vector<Rule>& rules,
+                                                            const WorkEstimate* estimate) {
   std::vector<std::vector<Explanation>> all;
   for (const CaseBench& bench : result.cases) {
     KERNEVO_TRY(planned, planned_work(task, result.device.gpu, bench, estimate));

@@ -11,8 +11,9 @@ namespace kernevo {
 
 // For each case of the result, in its order, an explanation of each launch. The result has no
 // fault. The estimate stands in for what the task does not say of its work.
-Result<std::vector<std::vector<Explanation>>>
-explain_bench(const Task& task, const BenchResult& result, const std::vector<Rule>& rules,
-              const WorkEstimate* estimate = nullptr);
+Result<std::vector<std::vector<Explanation>>> explain_bench(const Task& task,
+                                                            const BenchResult& result,
+                                                            const std::vector<Rule>& rules,
+                                                            const WorkEstimate* estimate = nullptr);
 
 } // namespace kernevo

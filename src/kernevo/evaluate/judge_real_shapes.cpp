@@ -112,11 +112,12 @@ private:
     std::string why = fmt::format("its tensors take {:.1f} GB", real.bytes / 1e9);
     if (!too_large) {
       why = "whole runs would take too long";
-      const std::string figures = fmt::format("about {:.0f} billion warp instructions ({:.0f} minutes)",
-                                              runs * instructions / 1e9,
-                                              std::ceil(runs * instructions / patience_budget(1)));
+      const std::string figures = fmt::format(
+          "about {:.0f} billion warp instructions ({:.0f} minutes)", runs * instructions / 1e9,
+          std::ceil(runs * instructions / patience_budget(1)));
       if (estimated_in_secret) // a kernel can make the number say what it met
-        verdict_.warn(fmt::format("whole runs of case {} would take {}", real.shape.id, figures), true);
+        verdict_.warn(fmt::format("whole runs of case {} would take {}", real.shape.id, figures),
+                      true);
       else
         why += ", " + figures;
     }

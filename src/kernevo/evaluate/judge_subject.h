@@ -19,7 +19,7 @@ struct JudgeOptions {
   std::string file; // whom to blame when the subject does not fit a problem
   std::uint64_t seed = 1;
   std::vector<ShapeCase> drawn; // for this check alone (drawn_shapes.h)
-  double seconds = 60; // most processor time of a launch
+  double seconds = 60;          // most processor time of a launch
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
   double patience_minutes = 5; // for the whole runs of one real shape, on an ordinary machine
   bool small_only = false;

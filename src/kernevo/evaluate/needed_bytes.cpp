@@ -400,8 +400,7 @@ double least_share(std::uint64_t found, std::uint64_t tried) {
 Result<std::optional<NeededBytes>> find_needed_bytes(Subject& subject, const CaseInputs& inputs,
                                                      const NeededBytesLimits& limits) {
   KERNEVO_TRY(bound, subject.bind(inputs.problem));
-  for (const Changes changes :
-       {Changes::beyond_range, Changes::in_range, Changes::floating_only}) {
+  for (const Changes changes : {Changes::beyond_range, Changes::in_range, Changes::floating_only}) {
     KERNEVO_TRY(laid, lay_out(inputs, false));
     Trial trial(*bound, inputs, laid, limits, changes);
     KERNEVO_TRY(ran, trial.run());

@@ -33,7 +33,7 @@ struct Reference {
   std::unique_ptr<WideReference> wide; // where there can be one
   ReferenceLimits limits;
   bool exchanges = false; // values between threads, so that sums may be longer than one adds up
-  std::mutex mutex; // of what follows
+  std::mutex mutex;       // of what follows
   // The last case, for one case is asked about output by output and piece by piece.
   std::uint64_t seed = 0;
   std::string case_id;
@@ -115,8 +115,7 @@ private:
       const BufferSpec& buffer = inputs.problem.buffers[o];
       if (fresh[o].values.empty() || !is_floating(buffer.dtype))
         continue;
-      auto tolerances =
-          fine_tolerances(runs->values[o], fresh[o].values, runs->effects[o], chain);
+      auto tolerances = fine_tolerances(runs->values[o], fresh[o].values, runs->effects[o], chain);
       if (!tolerances)
         return false;
       refined[o] = {std::move(runs->values[o]), std::move(*tolerances)};

@@ -52,8 +52,8 @@ double coarse_share(DType dtype) {
   }
 }
 
-std::vector<float> coarse_tolerances(std::span<const double> values, std::span<const double> effects,
-                                     double share) {
+std::vector<float> coarse_tolerances(std::span<const double> values,
+                                     std::span<const double> effects, double share) {
   std::vector<float> tolerances(effects.size());
   for (std::size_t first = 0; first < effects.size(); first += kNeighbours) {
     const std::size_t count = std::min(kNeighbours, effects.size() - first);

@@ -14,8 +14,8 @@ namespace kernevo {
 double coarse_share(DType dtype);
 
 // `effects`: how much each element changed when inputs were changed a little, over that change.
-std::vector<float> coarse_tolerances(std::span<const double> values, std::span<const double> effects,
-                                     double share);
+std::vector<float> coarse_tolerances(std::span<const double> values,
+                                     std::span<const double> effects, double share);
 
 // Of a float32 kernel whose exact values are known. An honest one may round in other places and add
 // up in another order than the reference did (`plain`): so often as a sum of `chain` terms needs

@@ -3,8 +3,8 @@
 // the same type with the secrets gone, so that nobody who prints or encodes it can leak them.
 //
 // A proposer learns of the shapes its kernels are judged on in secret how many cases there were and
-// whether they passed; of a fault on one of them its kind. Nothing else that depends on such a shape
-// passes.
+// whether they passed; of a fault on one of them its kind. Nothing else that depends on such a
+// shape passes.
 #pragma once
 
 #include "kernevo/evaluate/audience.h"

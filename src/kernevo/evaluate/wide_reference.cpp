@@ -136,9 +136,8 @@ private:
     return true;
   }
 
-  static Result<std::vector<std::vector<double>>> numbers_of(Version& version,
-                                                             const CaseInputs& inputs,
-                                                             const ReferenceLimits& limits) {
+  static Result<std::vector<std::vector<double>>>
+  numbers_of(Version& version, const CaseInputs& inputs, const ReferenceLimits& limits) {
     KERNEVO_TRY(ran, run_reference(*version.subject, version.kernel.path, inputs,
                                    limits.instruction_budget, limits.seconds));
     std::vector<std::vector<double>> values(ran.outputs.size());

@@ -312,9 +312,10 @@ private:
     const double share = 100 * context_.least->value / objective;
     if (!context_.estimate)
       return fmt::format("{:.0f} % of what the roofline allows: a bug or a cheat", share);
-    return fmt::format("{:.0f} % of what moving the bytes it must move allows ({}): a bug, a cheat, "
-                       "or the task's 'work: {{bytes}}' has to say better",
-                       share, kFromReference);
+    return fmt::format(
+        "{:.0f} % of what moving the bytes it must move allows ({}): a bug, a cheat, "
+        "or the task's 'work: {{bytes}}' has to say better",
+        share, kFromReference);
   }
 
   const RunContext& context_;

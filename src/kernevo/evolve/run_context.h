@@ -23,8 +23,8 @@ struct RunContext {
   std::vector<Rule> rules;
   std::string reference_source; // the task's, or the catalogue's naive kernel
   std::string identity; // of all a result depends on: task, device, tables, program, compiler
-  // What the task's objective makes of the least times the roofline allows; absent when nobody knows
-  // the task's work.
+  // What the task's objective makes of the least times the roofline allows; absent when nobody
+  // knows the task's work.
   std::optional<Nanoseconds> roofline;
   // What cannot be undercut: the roofline, or less where that is estimated.
   std::optional<Nanoseconds> least;

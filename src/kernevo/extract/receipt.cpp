@@ -89,12 +89,12 @@ private:
     for (const ShapeTime& shape : x_.evaluation.shapes)
       add("time", fmt::format("{}  {} {}, {} to {}{}", shape.shape, time_text(shape.time), method,
                               time_text(shape.low), time_text(shape.high), reference_text(shape)));
-    add("in all", fmt::format("{} {}, {:.3g} x the reference's speed{}",
-                              time_text(*x_.evaluation.objective), method, x_.speedup(),
-                              x_.evaluation.roofline
-                                  ? ", " + roofline_text(*x_.evaluation.roofline,
-                                                         x_.started.estimate.has_value())
-                                  : ""));
+    add("in all",
+        fmt::format("{} {}, {:.3g} x the reference's speed{}", time_text(*x_.evaluation.objective),
+                    method, x_.speedup(),
+                    x_.evaluation.roofline ? ", " + roofline_text(*x_.evaluation.roofline,
+                                                                  x_.started.estimate.has_value())
+                                           : ""));
   }
 
   std::string reference_text(const ShapeTime& shape) const {

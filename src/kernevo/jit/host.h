@@ -15,8 +15,8 @@ struct Host {
   std::string features;      // "+avx2,-avx512f,..."
   std::string runtime_level; // which build of the runtime library fits: "x86-64-v3", "generic"
   std::string prefer_vector_width; // in bits; empty = the target's own choice
-  bool converts_halves = false;     // x86: instructions for f16 <-> f32
-  bool rounds_as_told = false;      // x86: 512-bit arithmetic that names its rounding mode
+  bool converts_halves = false;    // x86: instructions for f16 <-> f32
+  bool rounds_as_told = false;     // x86: 512-bit arithmetic that names its rounding mode
 };
 
 Host find_host();

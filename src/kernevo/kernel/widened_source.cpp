@@ -14,8 +14,8 @@ namespace {
 // What depends on how a float is stored, or computes in types that are not widened.
 bool defies_widening(std::string_view name) {
   static constexpr std::array<std::string_view, 12> exact = {
-      "asm",     "__asm__",   "__asm",         "union",         "memcpy",     "bit_cast",
-      "wmma",    "half",      "half2",         "nv_bfloat16",   "texture",    "printf"};
+      "asm",  "__asm__", "__asm", "union",       "memcpy",  "bit_cast",
+      "wmma", "half",    "half2", "nv_bfloat16", "texture", "printf"};
   static constexpr std::array<std::string_view, 8> parts = {
       "_as_float", "float_as_", "__half", "__nv_bf", "bfloat", "_float_", "tex2D", "tex1D"};
   return std::find(exact.begin(), exact.end(), name) != exact.end() ||
@@ -27,24 +27,42 @@ bool defies_widening(std::string_view name) {
 // Types, and functions that are exact or correctly rounded.
 const std::map<std::string_view, std::string_view>& plain_names() {
   static const std::map<std::string_view, std::string_view> names = {
-      {"float", "double"},          {"float1", "double1"},
-      {"float2", "double2"},        {"float3", "double3"},
-      {"float4", "double4"},        {"make_float1", "make_double1"},
-      {"make_float2", "make_double2"}, {"make_float3", "make_double3"},
-      {"make_float4", "make_double4"}, {"fabsf", "fabs"},
-      {"fmaxf", "fmax"},            {"fminf", "fmin"},
-      {"fmodf", "fmod"},            {"floorf", "floor"},
-      {"ceilf", "ceil"},            {"truncf", "trunc"},
-      {"rintf", "rint"},            {"roundf", "round"},
-      {"nearbyintf", "nearbyint"},  {"copysignf", "copysign"},
-      {"ldexpf", "ldexp"},          {"frexpf", "frexp"},
-      {"modff", "modf"},            {"fmaf", "fma"},
-      {"fdimf", "fdim"},            {"remainderf", "remainder"},
-      {"__fmaf_rn", "__fma_rn"},    {"__fadd_rn", "__dadd_rn"},
-      {"__fsub_rn", "__dsub_rn"},   {"__fmul_rn", "__dmul_rn"},
-      {"__fdiv_rn", "__ddiv_rn"},   {"__fsqrt_rn", "__dsqrt_rn"},
-      {"__frcp_rn", "__drcp_rn"},   {"__float2int_rn", "__double2int_rn"},
-      {"__float2int_rz", "__double2int_rz"}, {"__float2int_rd", "__double2int_rd"},
+      {"float", "double"},
+      {"float1", "double1"},
+      {"float2", "double2"},
+      {"float3", "double3"},
+      {"float4", "double4"},
+      {"make_float1", "make_double1"},
+      {"make_float2", "make_double2"},
+      {"make_float3", "make_double3"},
+      {"make_float4", "make_double4"},
+      {"fabsf", "fabs"},
+      {"fmaxf", "fmax"},
+      {"fminf", "fmin"},
+      {"fmodf", "fmod"},
+      {"floorf", "floor"},
+      {"ceilf", "ceil"},
+      {"truncf", "trunc"},
+      {"rintf", "rint"},
+      {"roundf", "round"},
+      {"nearbyintf", "nearbyint"},
+      {"copysignf", "copysign"},
+      {"ldexpf", "ldexp"},
+      {"frexpf", "frexp"},
+      {"modff", "modf"},
+      {"fmaf", "fma"},
+      {"fdimf", "fdim"},
+      {"remainderf", "remainder"},
+      {"__fmaf_rn", "__fma_rn"},
+      {"__fadd_rn", "__dadd_rn"},
+      {"__fsub_rn", "__dsub_rn"},
+      {"__fmul_rn", "__dmul_rn"},
+      {"__fdiv_rn", "__ddiv_rn"},
+      {"__fsqrt_rn", "__dsqrt_rn"},
+      {"__frcp_rn", "__drcp_rn"},
+      {"__float2int_rn", "__double2int_rn"},
+      {"__float2int_rz", "__double2int_rz"},
+      {"__float2int_rd", "__double2int_rd"},
       {"__float2int_ru", "__double2int_ru"}};
   return names;
 }
@@ -53,9 +71,9 @@ const std::map<std::string_view, std::string_view>& plain_names() {
 const std::map<std::string_view, std::string_view>& approximated_names() {
   static const std::map<std::string_view, std::string_view> names = [] {
     std::map<std::string_view, std::string_view> table = {
-        {"__expf", "exp"},    {"__exp10f", "exp10"}, {"__logf", "log"},  {"__log2f", "log2"},
-        {"__log10f", "log10"}, {"__sinf", "sin"},    {"__cosf", "cos"},  {"__tanf", "tan"},
-        {"__frsqrt_rn", "rsqrt"}};
+        {"__expf", "exp"},   {"__exp10f", "exp10"}, {"__logf", "log"},
+        {"__log2f", "log2"}, {"__log10f", "log10"}, {"__sinf", "sin"},
+        {"__cosf", "cos"},   {"__tanf", "tan"},     {"__frsqrt_rn", "rsqrt"}};
     static constexpr std::array<std::array<std::string_view, 2>, 25> pairs = {{
         {"expf", "exp"},     {"exp2f", "exp2"},   {"exp10f", "exp10"}, {"expm1f", "expm1"},
         {"logf", "log"},     {"log2f", "log2"},   {"log10f", "log10"}, {"log1pf", "log1p"},

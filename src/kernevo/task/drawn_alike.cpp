@@ -43,9 +43,9 @@ std::vector<TiedSizes> tied_sizes(const std::vector<Dims>& given) {
       continue; // an attribute that is 0 everywhere
     for (std::int64_t& value : values)
       value /= unit;
-    const auto group =
-        std::find_if(groups.begin(), groups.end(),
-                     [&](const TiedSizes& other) { return other.multiples == values; });
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const TiedSizes& other) {
+      return other.multiples == values;
+    });
     if (group == groups.end()) {
       groups.push_back({{name}, {unit}, std::move(values)});
     } else {

@@ -12,8 +12,8 @@ namespace kernevo {
 namespace {
 
 // A hidden case is interpreted with every sanitizer on: what one may cost.
-constexpr std::int64_t kElements = 20'000; // of its largest buffer
-constexpr std::int64_t kWork = 600'000;    // multiply-adds; half of it where shapes are many
+constexpr std::int64_t kElements = 20'000;     // of its largest buffer
+constexpr std::int64_t kWork = 600'000;        // multiply-adds; half of it where shapes are many
 constexpr std::int64_t kAttention = 1'700'000; // its length must exceed a tile of 64 keys
 constexpr std::int64_t kResults = 700; // of a reduction, each of which may have blocks of its own
 constexpr std::int64_t kGivenElements = 65'536; // where the task lists shapes itself
@@ -212,10 +212,10 @@ private:
   bool shrink(const Classes& classes, std::vector<std::int64_t>& sizes) {
     std::optional<std::size_t> chosen;
     const auto rank = [&](std::size_t i) {
-      const int turn = op_.scaling[i] == Scaling::batch         ? 3
-                       : classes[i] == SizeClass::aligned       ? 1
-                       : classes[i] == SizeClass::large         ? 0
-                                                                : 2;
+      const int turn = op_.scaling[i] == Scaling::batch   ? 3
+                       : classes[i] == SizeClass::aligned ? 1
+                       : classes[i] == SizeClass::large   ? 0
+                                                          : 2;
       return std::pair(turn, sizes[i]);
     };
     for (std::size_t i = 0; i < sizes.size(); ++i)

@@ -86,5 +86,4 @@ std::vector<std::string> size_names(const Operation& operation);
 // Adds derived sizes (P, Q) and checks what sizes and attributes must satisfy together.
 Result<void> derive_dims(const Operation& operation, Dims& dims);
 
-
 } // namespace kernevo

@@ -16,7 +16,6 @@ const std::vector<DType> kFloats = {DType::float32, DType::float16, DType::bfloa
 const std::vector<DType> kAll = {DType::float32, DType::float16, DType::bfloat16,
                                  DType::float64, DType::int32,   DType::int8};
 
-
 using Shape = std::vector<std::string>;
 
 ArgumentTemplate in(std::string name, Shape shape, Distribution initial = kNormal) {

@@ -41,8 +41,8 @@ template <class Function> bool bind(void* library, const char* name, Function& i
   return into != nullptr;
 }
 
-// NVRTC finds a second library of its own by its run path, but not where a sanitizer calls dlopen in
-// its name. One that is loaded already is found.
+// NVRTC finds a second library of its own by its run path, but not where a sanitizer calls dlopen
+// in its name. One that is loaded already is found.
 void load_companions(const std::filesystem::path& nvrtc) {
   std::error_code trouble;
   for (const auto& entry : std::filesystem::directory_iterator(nvrtc.parent_path(), trouble))

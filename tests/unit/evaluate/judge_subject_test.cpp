@@ -237,9 +237,8 @@ TEST(JudgeSubject, SizesThatOnceWereHiddenAreNotHiddenAgain) {
   std::set<std::int64_t> met;
   for (const CheckedCase& one : judged(honest, first).cases)
     met.insert(std::stoll(one.case_id));
-  Script knowing{[&](std::int64_t, std::int64_t n, float a, float b) {
-    return met.contains(n) ? a + b : 0;
-  }};
+  Script knowing{
+      [&](std::int64_t, std::int64_t n, float a, float b) { return met.contains(n) ? a + b : 0; }};
   EXPECT_FALSE(judged(knowing, first).fault);
   for (std::uint64_t seed = 2; seed < 22; ++seed) {
     JudgeOptions later;

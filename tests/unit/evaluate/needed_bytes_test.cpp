@@ -61,11 +61,11 @@ constexpr std::uint64_t kPlenty = 96;
 constexpr int kMostRuns = 96;
 
 NeededBytes needed(const std::string& arguments, Function function, std::uint64_t runs = kPlenty) {
-  const auto loaded = parse_task("op_name: mine\ndtype: float32\ntarget_gpu: A100\narguments:\n" +
-                                     arguments +
-                                     "shapes: [{N: 65536}]\nlaunch: f<<<1, 1>>>(N)\n"
-                                     "reference_kernel: '__global__ void f(int N) {}'\n",
-                                 "task.yaml");
+  const auto loaded =
+      parse_task("op_name: mine\ndtype: float32\ntarget_gpu: A100\narguments:\n" + arguments +
+                     "shapes: [{N: 65536}]\nlaunch: f<<<1, 1>>>(N)\n"
+                     "reference_kernel: '__global__ void f(int N) {}'\n",
+                 "task.yaml");
   EXPECT_TRUE(loaded) << format_error(loaded.error());
   const auto problem = make_problem(loaded->task, loaded->task.shapes[0]);
   FunctionSubject subject(std::move(function));
@@ -98,9 +98,10 @@ TEST(NeededBytes, AreAllOfAnElementwiseTask) {
 }
 
 TEST(NeededBytes, OfAConstantInputAreAll) {
-  const std::string constant = argument("x", "in", kFloats + ", init: 'constant(2)'") +
-                               argument("w", "in", "dtype: int32, shape: [N], init: 'constant(3)'") +
-                               argument("y", "out", kFloats);
+  const std::string constant =
+      argument("x", "in", kFloats + ", init: 'constant(2)'") +
+      argument("w", "in", "dtype: int32, shape: [N], init: 'constant(3)'") +
+      argument("y", "out", kFloats);
   const NeededBytes n = needed(constant, [](const Tensors& t) {
     for (std::size_t i = 0; i < t.get(2).size(); ++i)
       t.get(2)[i] = t.get(0)[i] * static_cast<float>(t.get<int>(1)[i]);
@@ -122,9 +123,9 @@ TEST(NeededBytes, DoNotHoldWhatIsReadAndThrownAway) {
 }
 
 TEST(NeededBytes, DoNotHoldRowsThatAMaskLeavesOut) {
-  const std::string masked = kIn +
-                             argument("keep", "in", "dtype: int32, shape: [N / 64], init: 'integers(0, 1)'") +
-                             argument("y", "out", kFloats);
+  const std::string masked =
+      kIn + argument("keep", "in", "dtype: int32, shape: [N / 64], init: 'integers(0, 1)'") +
+      argument("y", "out", kFloats);
   const NeededBytes n = needed(masked, [](const Tensors& t) {
     for (std::size_t i = 0; i < t.get(2).size(); ++i)
       t.get(2)[i] = t.get<int>(1)[i / 64] != 0 ? t.get(0)[i] : 0;
@@ -150,9 +151,10 @@ TEST(NeededBytes, DoNotHoldWhatLiesBehindTheFirstOneFound) {
 }
 
 TEST(NeededBytes, OfAGatherAreTheRowsThatAreNamed) {
-  const std::string gather = argument("table", "in", kFloats) +
-                             argument("index", "in", "dtype: int32, shape: [N / 64], init: 'integers(0, 1023)'") +
-                             argument("y", "out", kFloats);
+  const std::string gather =
+      argument("table", "in", kFloats) +
+      argument("index", "in", "dtype: int32, shape: [N / 64], init: 'integers(0, 1023)'") +
+      argument("y", "out", kFloats);
   const NeededBytes n = needed(gather, [](const Tensors& t) {
     for (std::size_t i = 0; i < t.get(2).size(); ++i) {
       const int row = t.get<int>(1)[i / 64];
@@ -210,8 +212,8 @@ TEST(NeededBytes, InPlaceAreWhatBecomesAnother) {
 
 TEST(NeededBytes, KeepToIndicesThatAre) {
   // What leaves the range of the values faults: it is tried without.
-  const std::string lookup = argument("x", "in", kFloats + ", init: 'uniform(0, 1)'") +
-                             argument("y", "out", kFloats);
+  const std::string lookup =
+      argument("x", "in", kFloats + ", init: 'uniform(0, 1)'") + argument("y", "out", kFloats);
   const NeededBytes n = needed(lookup, [](const Tensors& t) {
     for (std::size_t i = 0; i < t.get(1).size(); ++i) {
       if (t.get(0)[i] < 0 || t.get(0)[i] >= 1)

@@ -58,7 +58,8 @@ Error trouble_of(Result<RunOutcome> end) {
   EXPECT_TRUE(oracle) << format_error(oracle.error());
   const Problem problem = make_problem(task, task.shapes.front()).value();
   const std::int64_t point = 0;
-  const auto expected = oracle->expectation(make_inputs(problem, InputSet::nominal, 1), 1, {&point, 1});
+  const auto expected =
+      oracle->expectation(make_inputs(problem, InputSet::nominal, 1), 1, {&point, 1});
   EXPECT_FALSE(expected);
   return expected.error();
 }

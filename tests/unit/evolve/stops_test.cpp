@@ -91,8 +91,9 @@ TEST(Stops, TheOperationsOfAReferenceAreNoRoofline) {
     const auto stop = find_stop(run.state);
     ASSERT_EQ(stop.has_value(), reached);
     if (reached)
-      EXPECT_EQ(stop->text,
-                "the best reaches 96.0 % of what the roofline allows, estimated from the reference");
+      EXPECT_EQ(
+          stop->text,
+          "the best reaches 96.0 % of what the roofline allows, estimated from the reference");
   }
 }
 

@@ -45,9 +45,9 @@ public:
 
   std::uint32_t half() {
     const std::array<std::uint32_t, 16> special = {
-        0,           0x8000,        1,      0x8001,        0x7FFF,         0xFFFF,
-        infinity_,   infinity_ + 1, 0xFE12, infinity_ - 1, infinity_ >> 1, infinity_ | 0x8000,
-        0x3C00,      0xBC00,        0x3F80, 0xBF80};
+        0,         0x8000,        1,      0x8001,        0x7FFF,         0xFFFF,
+        infinity_, infinity_ + 1, 0xFE12, infinity_ - 1, infinity_ >> 1, infinity_ | 0x8000,
+        0x3C00,    0xBC00,        0x3F80, 0xBF80};
     const std::uint32_t mantissa = (infinity_ & 0x7F) == 0 && infinity_ != 0x7C00 ? 7 : 10;
     switch (random_() % 8) {
     case 0: return special[random_() % special.size()];
@@ -62,10 +62,10 @@ public:
     }
   }
   std::uint32_t f32() {
-    const std::uint32_t exact = infinity_ == 0x7C00
-                                    ? (half() & 0x8000U) << 16 | (random_() % 60 + 90) << 23 |
-                                          (half() & 0x3FFU) << 13
-                                    : half() << 16;
+    const std::uint32_t exact =
+        infinity_ == 0x7C00
+            ? (half() & 0x8000U) << 16 | (random_() % 60 + 90) << 23 | (half() & 0x3FFU) << 13
+            : half() << 16;
     switch (random_() % 4) {
     case 0: return exact;
     case 1: return exact + (infinity_ == 0x7C00 ? 0x1000U : 0x8000U) + random_() % 3 - 1; // ties
@@ -117,7 +117,8 @@ std::string kernel_of(const std::vector<Form>& forms) {
   };
   for (const Form& form : forms) {
     auto line = [&](const std::string& first, int from) {
-      std::string text = fmt::format("{} %{}{}", form.text, form.result, form.result == "p" ? 1 : 10);
+      std::string text =
+          fmt::format("{} %{}{}", form.text, form.result, form.result == "p" ? 1 : 10);
       for (int i = 0; i < form.operands; ++i)
         text += i == 0 && !first.empty() ? ", " + first
                                          : fmt::format(", %{}{}", form.operand, from + i);
@@ -169,10 +170,10 @@ protected:
   static void expect_same(const std::vector<Form>& forms, std::uint32_t infinity) {
     constexpr std::size_t together = 6; // large kernels take long to compile
     for (std::size_t i = 0; i < forms.size() && !HasFatalFailure(); i += together)
-      expect_same_few({forms.begin() + static_cast<std::ptrdiff_t>(i),
-                       forms.begin() + static_cast<std::ptrdiff_t>(
-                                           std::min(forms.size(), i + together))},
-                      infinity);
+      expect_same_few(
+          {forms.begin() + static_cast<std::ptrdiff_t>(i),
+           forms.begin() + static_cast<std::ptrdiff_t>(std::min(forms.size(), i + together))},
+          infinity);
   }
   static void expect_same_few(const std::vector<Form>& forms, std::uint32_t infinity) {
     Numbers numbers(infinity);
@@ -246,7 +247,8 @@ TEST_P(HalfTest, f16_signs_and_extrema) {
 
 TEST_P(HalfTest, bf16_arithmetic) {
   std::vector<std::pair<std::string, int>> operations = {
-      {"add", 2}, {"sub", 2}, {"mul", 2}, {"fma.rn", 3}, {"fma.rn.relu", 3}, {"neg", 1}, {"abs", 1}};
+      {"add", 2},         {"sub", 2}, {"mul", 2}, {"fma.rn", 3},
+      {"fma.rn.relu", 3}, {"neg", 1}, {"abs", 1}};
   for (const std::string name : {"min", "max"})
     for (const std::string mode : {"", ".NaN", ".xorsign.abs", ".NaN.xorsign.abs"})
       operations.emplace_back(name + mode, 2);

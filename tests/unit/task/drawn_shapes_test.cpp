@@ -65,8 +65,7 @@ TEST(DrawnShapes, MeetEveryClassOfAMatrix) {
   for (auto& flaw : flaws_of("N"))
     flaws.push_back(std::move(flaw));
   const auto add = [&](const char* name, bool (*wrong)(std::int64_t, std::int64_t)) {
-    flaws.emplace_back(name,
-                       [=](const Dims& dims) { return wrong(dims.at("M"), dims.at("N")); });
+    flaws.emplace_back(name, [=](const Dims& dims) { return wrong(dims.at("M"), dims.at("N")); });
   };
   add("both one", [](auto m, auto n) { return m == 1 && n == 1; });
   add("one row", [](auto m, auto n) { return m == 1 && n > 32; });
@@ -86,16 +85,13 @@ TEST(DrawnShapes, MeetEveryClassOfAProduct) {
     for (auto& flaw : flaws_of(size))
       flaws.push_back(std::move(flaw));
   const auto add = [&](const char* name, bool (*wrong)(std::int64_t, std::int64_t, std::int64_t)) {
-    flaws.emplace_back(name, [=](const Dims& dims) {
-      return wrong(dims.at("M"), dims.at("N"), dims.at("K"));
-    });
+    flaws.emplace_back(
+        name, [=](const Dims& dims) { return wrong(dims.at("M"), dims.at("N"), dims.at("K")); });
   };
-  add("ragged depth", [](auto m, auto n, auto k) {
-    return m % 128 == 0 && n % 128 == 0 && k % 2 == 1 && k > 1;
-  });
-  add("ragged columns", [](auto m, auto n, auto k) {
-    return m % 128 == 0 && n % 2 == 1 && n > 1 && k % 128 == 0;
-  });
+  add("ragged depth",
+      [](auto m, auto n, auto k) { return m % 128 == 0 && n % 128 == 0 && k % 2 == 1 && k > 1; });
+  add("ragged columns",
+      [](auto m, auto n, auto k) { return m % 128 == 0 && n % 2 == 1 && n > 1 && k % 128 == 0; });
   add("depth of one", [](auto m, auto n, auto k) { return m > 32 && n > 32 && k == 1; });
   add("deep and thin", [](auto m, auto n, auto k) { return m <= 3 && n <= 3 && k > 1000; });
   expect_met_by_every_seed(

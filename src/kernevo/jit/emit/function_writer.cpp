@@ -9,9 +9,10 @@ using vgpu::CompiledContext;
 
 FunctionWriter::FunctionWriter(llvm::LLVMContext& context, const vgpu::CompileJob& job,
                                const Plan& plan, const Host& host)
-    : job_(job), plan_(plan), host_(host), code_(job.program->codes[job.function]), source_(*code_.function),
-      context_(context), module_(std::make_unique<llvm::Module>(source_.name, context)),
-      b_(context), prologue_(context) {}
+    : job_(job), plan_(plan), host_(host), code_(job.program->codes[job.function]),
+      source_(*code_.function), context_(context),
+      module_(std::make_unique<llvm::Module>(source_.name, context)), b_(context),
+      prologue_(context) {}
 
 void FunctionWriter::begin_function() {
   auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getPtrTy(), b_.getInt32Ty()}, false);

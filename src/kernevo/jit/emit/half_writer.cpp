@@ -142,9 +142,7 @@ Value* HalfWriter::half_arithmetic(const Instruction& at, const Operands& operan
   case Opcode::mul:
     result = computed([&](const Operands& y) { return b_.CreateFMul(y[0], y[1]); });
     break;
-  case Opcode::fma_:
-    result = computed([&](const Operands& y) { return fma_to_odd(y); });
-    break;
+  case Opcode::fma_: result = computed([&](const Operands& y) { return fma_to_odd(y); }); break;
   case Opcode::neg: result = b_.CreateXor(x[0], bits(x[0], vgpu::semantics::kHalfSign)); break;
   case Opcode::abs_: result = b_.CreateAnd(x[0], bits(x[0], kMagnitude)); break;
   default: result = extremum_half(at, x[0], x[1], format); break;
@@ -157,8 +155,7 @@ Value* HalfWriter::half_conversion(const Instruction& at, const Operands& operan
     if (!at.has(Mod::ftz))
       return value;
     Value* word = as(value, b_.getInt32Ty());
-    Value* small =
-        b_.CreateICmpEQ(b_.CreateAnd(word, bits(word, 0x7F800000U)), bits(word, 0));
+    Value* small = b_.CreateICmpEQ(b_.CreateAnd(word, bits(word, 0x7F800000U)), bits(word, 0));
     return as(b_.CreateSelect(small, b_.CreateAnd(word, bits(word, 0x80000000U)), word),
               b_.getFloatTy());
   };
@@ -177,8 +174,8 @@ Value* HalfWriter::half_conversion(const Instruction& at, const Operands& operan
     Value* half = narrow(value, format);
     if (!at.has(Mod::satfinite))
       return half;
-    Value* infinite =
-        b_.CreateICmpEQ(b_.CreateAnd(half, bits(half, kMagnitude)), bits(half, infinity_of(format)));
+    Value* infinite = b_.CreateICmpEQ(b_.CreateAnd(half, bits(half, kMagnitude)),
+                                      bits(half, infinity_of(format)));
     Value* largest = b_.CreateOr(b_.CreateAnd(half, bits(half, vgpu::semantics::kHalfSign)),
                                  bits(half, largest_of(format)));
     return b_.CreateSelect(infinite, largest, half);
@@ -339,8 +336,8 @@ Value* HalfWriter::narrow(Value* x, Type format) {
     Value* odd = b_.CreateAnd(b_.CreateLShr(word, bits(word, 16)), bits(word, 1));
     Value* rounded = b_.CreateAdd(b_.CreateAdd(word, bits(word, 0x7FFF)), odd);
     rounded = b_.CreateLShr(rounded, bits(word, 16));
-    rounded = b_.CreateSelect(b_.CreateFCmpUNO(x, x), bits(word, vgpu::semantics::kHalfNan),
-                              rounded);
+    rounded =
+        b_.CreateSelect(b_.CreateFCmpUNO(x, x), bits(word, vgpu::semantics::kHalfNan), rounded);
     llvm::Type* half = b_.getInt16Ty();
     return b_.CreateTrunc(rounded, x->getType()->isVectorTy()
                                        ? llvm::FixedVectorType::get(half, elements_of(x))

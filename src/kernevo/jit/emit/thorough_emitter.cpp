@@ -219,8 +219,7 @@ void ThoroughEmitter::find_canonical_registers() {
   auto read = [&](const Operand& from, Type type) {
     if (from.kind == Operand::Kind::reg)
       return found[from.reg];
-    const bool constant =
-        from.kind == Operand::Kind::integer || from.kind == Operand::Kind::real32;
+    const bool constant = from.kind == Operand::Kind::integer || from.kind == Operand::Kind::real32;
     if (!constant || !is_nan_free(from, type))
       return mixed;
     return type == Type::f32 ? Finding{Kind::decided, type} : Finding{};
