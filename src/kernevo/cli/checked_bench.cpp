@@ -4,6 +4,7 @@
 #include "kernevo/cli/command_line.h"
 #include "kernevo/cli/kernel_options.h"
 #include "kernevo/evaluate/check.h"
+#include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/task/load_task.h"
 
@@ -70,8 +71,10 @@ void add_checked_bench(CommandLine& command, CheckedBenchOptions& options) {
       .add_option("--blocks", options.bench.blocks, "About so many blocks of a launch are counted")
       ->capture_default_str()
       ->in_range(1, 1000000);
-  command.add_option("--seed", options.bench.seed, "Seed of the inputs and of the blocks counted")
-      ->capture_default_str();
+  // A kernel that knows its inputs knows that it is timed.
+  options.bench.seed = fresh_secret();
+  command.add_option("--seed", options.bench.seed,
+                     "Seed of the inputs and of the blocks counted (default: a fresh one)");
   command.add_option("--seconds", options.bench.seconds, "Wall-clock limit of one shape")
       ->capture_default_str()
       ->in_range(0.1, 86400.0);

@@ -5,6 +5,7 @@
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
 #include "kernevo/cli/kernel_options.h"
+#include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/model/json.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/task/load_task.h"
@@ -304,10 +305,9 @@ Command add_compare(CommandLine& app) {
                    "About so many blocks of a launch are counted")
       ->capture_default_str()
       ->in_range(1, 1000000);
-  command
-      ->add_option("--seed", options->compare.bench.seed,
-                   "Seed of the inputs and of the blocks counted")
-      ->capture_default_str();
+  options->compare.bench.seed = fresh_secret();
+  command->add_option("--seed", options->compare.bench.seed,
+                      "Seed of the inputs and of the blocks counted (default: a fresh one)");
   add_patience(*command, options->compare.bench.patience_minutes);
   command->add_option("--seconds", options->compare.bench.seconds, "Wall-clock limit of one shape")
       ->capture_default_str()
