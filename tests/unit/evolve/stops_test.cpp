@@ -90,10 +90,11 @@ TEST(Stops, TheOperationsOfAReferenceAreNoRoofline) {
     run.tell(e);
     const auto stop = find_stop(run.state);
     ASSERT_EQ(stop.has_value(), reached);
-    if (reached)
+    if (reached) {
       EXPECT_EQ(
           stop->text,
           "the best reaches 96.0 % of what the roofline allows, estimated from the reference");
+    }
   }
 }
 
