@@ -1,5 +1,5 @@
 // Whole-number weights that are known to be constant, and are read all the same.
-// expect: possible
+// expect: correct
 // task: weights.yaml
 // @launch weighted<<<ceil_div(N, 1024), 256>>>(x, w, y, N)
 extern "C" __global__ void weighted(const float* x, const int* w, float* y, int N) {
