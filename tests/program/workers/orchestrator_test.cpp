@@ -298,7 +298,7 @@ TEST_F(OrchestratorTest, ADangerousCandidateNeverBecomesTheBest) {
 }
 
 TEST_F(OrchestratorTest, FasterThanTheRooflineAllowsIsQuarantined) {
-  context_.roofline = Nanoseconds{1e6};
+  context_.roofline = context_.least = Nanoseconds{1e6};
   Script script;
   script.kernels["coalesce"] = {kernel(1)};
   const Ended ended = run("a", script);
@@ -306,12 +306,13 @@ TEST_F(OrchestratorTest, FasterThanTheRooflineAllowsIsQuarantined) {
   ASSERT_FALSE(ended.state);
   EXPECT_THAT(format_error(ended.state.error()), HasSubstr("roofline"));
   context_.roofline.reset();
+  context_.least.reset();
   const Ended plain = run("b", script);
   ASSERT_TRUE(plain.state);
   const double best = plain.state->best()->objective.value;
   const double base = plain.state->baseline->value;
   ASSERT_LT(best * 1.2, base);
-  context_.roofline = Nanoseconds{(best * 1.1 + base) / 2}; // between the two
+  context_.roofline = context_.least = Nanoseconds{(best * 1.1 + base) / 2}; // between the two
   const Ended guarded = run("c", script);
   ASSERT_TRUE(guarded.state) << format_error(guarded.state.error());
   EXPECT_EQ(guarded.state->incumbent, Step{0});
