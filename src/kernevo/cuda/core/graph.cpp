@@ -1,0 +1,99 @@
+#include "kernevo/cuda/core/graph.h"
+
+#include "kernevo/cuda/core/session.h"
+
+#include <algorithm>
+#include <set>
+
+CUgraphNode_st* CUgraph_st::add(cudaGraphNodeType type, kernevo::cuda::Work work,
+                                std::span<CUgraphNode_st* const> needs) {
+  auto made = std::make_unique<CUgraphNode_st>();
+  made->type = type;
+  made->work = std::move(work);
+  made->needs.assign(needs.begin(), needs.end());
+  made->graph = this;
+  return nodes.emplace_back(std::move(made)).get();
+}
+
+bool CUgraph_st::owns(std::span<CUgraphNode_st* const> these) const {
+  return std::all_of(these.begin(), these.end(), [&](const CUgraphNode_st* node) {
+    return CUgraphNode_st::has(node) && node->graph == this;
+  });
+}
+
+std::unique_ptr<CUgraph_st> CUgraph_st::clone() const {
+  auto copy = std::make_unique<CUgraph_st>();
+  for (const auto& node : nodes) {
+    auto made = std::make_unique<CUgraphNode_st>(*node);
+    made->graph = copy.get();
+    copy->clone_of[node.get()] = made.get();
+    copy->nodes.push_back(std::move(made));
+  }
+  for (const auto& node : copy->nodes) {
+    // A captured stream may have waited for a node that was taken out since.
+    std::erase_if(node->needs,
+                  [&](const CUgraphNode_st* need) { return !copy->clone_of.contains(need); });
+    for (CUgraphNode_st*& need : node->needs)
+      need = copy->clone_of.at(need);
+  }
+  return copy;
+}
+
+std::vector<CUgraphNode_st*> CUgraph_st::order() const {
+  std::vector<CUgraphNode_st*> sorted;
+  std::set<const CUgraphNode_st*> done;
+  while (sorted.size() < nodes.size()) {
+    const std::size_t before = sorted.size();
+    for (const auto& node : nodes) {
+      const bool ready =
+          std::all_of(node->needs.begin(), node->needs.end(),
+                      [&](const CUgraphNode_st* need) { return done.contains(need); });
+      if (ready && done.insert(node.get()).second)
+        sorted.push_back(node.get());
+    }
+    if (sorted.size() == before)
+      return {};
+  }
+  return sorted;
+}
+
+cudaError_t CUgraph_st::run() const {
+  for (const CUgraphNode_st* node : order())
+    if (node->enabled && node->work)
+      if (const cudaError_t error = node->work(); error != cudaSuccess)
+        return error;
+  return cudaSuccess;
+}
+
+CUgraphNode_st* CUgraphExec_st::node(cudaGraphNode_t original) const {
+  const auto found = graph->clone_of.find(original);
+  return found == graph->clone_of.end() ? nullptr : found->second;
+}
+
+namespace kernevo::cuda {
+
+std::shared_ptr<const KernelWork> make_kernel_work(const cudaKernelNodeParams& parameters) {
+  Session& session = Session::get();
+  const std::lock_guard lock(session.mutex);
+  Kernel* const kernel = session.kernel(parameters.func);
+  const vgpu::Program* program = kernel == nullptr ? nullptr : session.program(*kernel->module);
+  if (program == nullptr)
+    return nullptr;
+  const auto info = vgpu::find_kernel(*program, kernel->name);
+  if (!info || (parameters.kernelParams == nullptr && !info->parameters.empty()))
+    return nullptr;
+  auto work = std::make_shared<KernelWork>();
+  work->parameters = parameters;
+  for (std::size_t i = 0; i < info->parameters.size(); ++i) {
+    if (parameters.kernelParams[i] == nullptr)
+      return nullptr;
+    const auto* const from = static_cast<const std::byte*>(parameters.kernelParams[i]);
+    work->values.emplace_back(from, from + info->parameters[i].size);
+  }
+  for (auto& value : work->values)
+    work->pointers.push_back(value.data());
+  work->parameters.kernelParams = work->pointers.data();
+  return work;
+}
+
+} // namespace kernevo::cuda

@@ -1,0 +1,99 @@
+// Graphs: nodes of work with what they wait for. A capture adds the work of streams, a launch does
+// all of it in an order the edges allow.
+#pragma once
+
+#include "kernevo/cuda/core/live.h"
+
+#include <cstddef>
+#include <cuda_runtime_api.h>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace kernevo::cuda {
+
+using Work = std::function<cudaError_t()>;
+
+// A kernel launch with copies of its arguments.
+struct KernelWork {
+  cudaKernelNodeParams parameters{};
+  std::vector<std::vector<std::byte>> values;
+  std::vector<void*> pointers; // to the values
+};
+// Null when the kernel is unknown or cannot be loaded.
+std::shared_ptr<const KernelWork> make_kernel_work(const cudaKernelNodeParams& parameters);
+
+} // namespace kernevo::cuda
+
+struct CUgraphNode_st : kernevo::cuda::Live<CUgraphNode_st> {
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  kernevo::cuda::Work work; // may be empty
+  std::vector<CUgraphNode_st*> needs;
+  CUgraph_st* graph = nullptr;
+  bool enabled = true;
+  // As given, for those who ask.
+  std::shared_ptr<const kernevo::cuda::KernelWork> kernel;
+  cudaMemcpy3DParms copy{};
+  cudaMemsetParams fill{};
+  cudaHostNodeParams host{};
+  cudaMemAllocNodeParams allocation{};
+  void* freed = nullptr;
+  cudaEvent_t event = nullptr;
+  std::shared_ptr<CUgraph_st> child;
+};
+
+struct CUgraph_st : kernevo::cuda::Live<CUgraph_st> {
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+  std::map<const CUgraphNode_st*, CUgraphNode_st*> clone_of; // nodes of the graph this is a copy of
+  bool is_child = false;                                     // of a node, which owns it
+
+  CUgraphNode_st* add(cudaGraphNodeType type, kernevo::cuda::Work work,
+                      std::span<CUgraphNode_st* const> needs);
+  // Whether they are nodes of this graph.
+  bool owns(std::span<CUgraphNode_st* const> these) const;
+  std::unique_ptr<CUgraph_st> clone() const;
+  // Every node after those it needs; empty when the edges make a circle (or there are no nodes).
+  std::vector<CUgraphNode_st*> order() const;
+  cudaError_t run() const;
+};
+
+struct CUgraphExec_st : kernevo::cuda::Live<CUgraphExec_st> {
+  std::unique_ptr<CUgraph_st> graph;
+  std::vector<CUgraphNode_st*> order;
+  unsigned long long flags = 0;
+
+  // This executable's copy of the node, or null.
+  CUgraphNode_st* node(cudaGraphNode_t original) const;
+};
+
+namespace kernevo::cuda {
+
+// What streams record while they are captured.
+struct Capture {
+  CUgraph_st* graph = nullptr;
+  CUstream_st* origin = nullptr;
+  unsigned long long id = 0;
+  bool open = true;
+};
+
+} // namespace kernevo::cuda
+
+struct CUstream_st : kernevo::cuda::Live<CUstream_st> {
+  std::shared_ptr<kernevo::cuda::Capture> capture;
+  std::vector<CUgraphNode_st*> last; // what the next captured work waits for
+  unsigned flags = 0;
+  int priority = 0;
+
+  bool capturing() const { return capture != nullptr && capture->open; }
+};
+
+namespace kernevo::cuda {
+
+// Whether the handle stands for a stream, the default one among them.
+bool is_stream(cudaStream_t handle);
+// The stream behind such a handle; null for the default stream.
+CUstream_st* stream_of(cudaStream_t handle);
+
+} // namespace kernevo::cuda

@@ -1,0 +1,114 @@
+// The state behind both interfaces, the runtime's and the driver's: one virtual GPU per process,
+// the modules and symbols the program registered, its streams. Everything runs at once, in the
+// order it was asked for; streams order nothing more, they only carry captures of graphs.
+#pragma once
+
+#include "kernevo/base/result.h"
+#include "kernevo/cuda/core/graph.h"
+#include "kernevo/cuda/core/live.h"
+#include "kernevo/vgpu/execute/machine.h"
+
+#include <chrono>
+#include <cuda_runtime_api.h>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+struct CUevent_st : kernevo::cuda::Live<CUevent_st> {
+  std::chrono::steady_clock::time_point at;
+  bool timed = true;
+  // Where a captured stream stood when it recorded the event.
+  std::shared_ptr<kernevo::cuda::Capture> capture;
+  std::vector<CUgraphNode_st*> nodes;
+};
+
+namespace kernevo::cuda {
+
+struct Module : Live<Module> {
+  std::vector<const void*> images; // fat binaries; several are linked
+  std::vector<std::string> texts;  // the same as PTX, for modules that come so
+  std::vector<std::pair<std::string, const void*>> functions; // the driver's handles of kernels
+  std::shared_ptr<const vgpu::Program> program; // null until first use, or when it cannot be loaded
+  std::optional<Error> error;
+  bool unloaded = false;
+};
+
+struct Kernel {
+  Module* module = nullptr;
+  std::string name;
+  const void* host = nullptr; // what the program calls it
+  int max_dynamic_shared = 0;
+};
+
+struct Symbol {
+  Module* module = nullptr;
+  std::string name;
+  std::size_t bytes = 0;
+};
+
+struct LaunchShape {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared = 0;
+  cudaStream_t stream = nullptr;
+  dim3 cluster = dim3(1, 1, 1);
+};
+
+class Session {
+public:
+  static Session& get();
+
+  // Creates the GPU on first use; ends the program when the environment asks for an unknown one.
+  vgpu::Machine& machine();
+
+  Module* add_module(const void* image);
+  // Everything but its entry in the list, which symbols may still name.
+  void drop_module(Module* module);
+  void add_kernel(Module* module, const void* host, const char* name);
+  void add_symbol(Module* module, const void* host, const char* name, std::size_t bytes);
+
+  // Null when the address was never registered.
+  Kernel* kernel(const void* host);
+  Symbol* symbol(const void* host);
+  // Loads the module if need be. Null when it cannot be; the reason is logged once.
+  const vgpu::Program* program(Module& module);
+  // Where the symbol lives; 0 when its module cannot be loaded.
+  vgpu::DevicePointer address(const Symbol& symbol);
+
+  // Runs the work, or records it when the stream is being captured.
+  cudaError_t submit(cudaStream_t stream, Work work,
+                     cudaGraphNodeType type = cudaGraphNodeTypeMemcpy);
+  cudaError_t launch(const Kernel& kernel, const LaunchShape& shape, void** arguments,
+                     bool cooperative);
+
+  // Remembers the error for cudaGetLastError and returns it.
+  cudaError_t set_error(cudaError_t error);
+  cudaError_t last_error(bool clear);
+
+  // One JSON object per line to the file KERNEVO_CUDART_LOG names, if it names one.
+  void log(const std::string& line);
+
+  std::recursive_mutex mutex;
+  std::map<std::uint64_t, cudaMemoryType> memory_types; // of allocations that are not the device's
+  std::vector<LaunchShape> pushed;                      // by <<<...>>>, taken by the stub it calls
+
+private:
+  Session() = default;
+
+  cudaError_t run(const Kernel& kernel, const vgpu::Program& program,
+                  const vgpu::LaunchConfig& config);
+
+  std::unique_ptr<vgpu::Machine> machine_;
+  std::vector<std::unique_ptr<Module>> modules_;
+  std::map<const void*, Kernel> kernels_;
+  std::map<const void*, Symbol> symbols_;
+  std::map<std::string, int> logged_; // kernel -> launches
+  cudaError_t error_ = cudaSuccess;
+  bool broken_ = false; // a fault ends the context: every later call repeats the error
+};
+
+} // namespace kernevo::cuda

@@ -1,0 +1,331 @@
+// The driver's interface: modules, linking, kernels and their launches.
+#include "kernevo/cuda/core/fatbin.h"
+#include "kernevo/cuda/core/kernels.h"
+#include "kernevo/cuda/core/live.h"
+#include "kernevo/cuda/core/modules.h"
+#include "kernevo/cuda/core/session.h"
+#include "kernevo/cuda/driver/driver.h"
+
+#include <algorithm>
+#include <cstring>
+
+using kernevo::cuda::driver_result;
+using kernevo::cuda::Kernel;
+using kernevo::cuda::kernel_attributes;
+using kernevo::cuda::key_of;
+using kernevo::cuda::launch_kernel;
+using kernevo::cuda::Module;
+using kernevo::cuda::resident_blocks;
+using kernevo::cuda::Session;
+using kernevo::cuda::set_kernel_attribute;
+
+struct CUlinkState_st : kernevo::cuda::Live<CUlinkState_st> {
+  std::vector<std::string> texts;
+  std::string result;
+};
+
+namespace {
+
+Module* module_of(CUmodule handle) {
+  return reinterpret_cast<Module*>(handle); // NOLINT
+}
+
+Module* module_of(CUlibrary handle) {
+  return reinterpret_cast<Module*>(handle); // NOLINT
+}
+
+template <class Handle> CUresult load_image(Handle* handle, const void* image) {
+  if (handle == nullptr || image == nullptr)
+    return CUDA_ERROR_INVALID_VALUE;
+  Module* loaded = nullptr;
+  const cudaError_t error = kernevo::cuda::load_module(&loaded, image);
+  if (error == cudaSuccess)
+    *handle = reinterpret_cast<Handle>(loaded); // NOLINT
+  return driver_result(error);
+}
+
+template <class Handle> CUresult load_file(Handle* handle, const char* path) {
+  Module* loaded = nullptr;
+  const cudaError_t error = kernevo::cuda::load_module_file(&loaded, path);
+  if (error == cudaSuccess)
+    *handle = reinterpret_cast<Handle>(loaded); // NOLINT
+  return driver_result(error);
+}
+
+template <class Handle> CUresult find_function(Handle* function, Module* module, const char* name) {
+  const void* key = nullptr;
+  const cudaError_t error = kernevo::cuda::find_function(&key, module, name);
+  if (error == cudaSuccess)
+    *function = reinterpret_cast<Handle>(const_cast<void*>(key)); // NOLINT
+  return driver_result(error);
+}
+
+CUresult find_global(CUdeviceptr* address, std::size_t* bytes, Module* module, const char* name) {
+  std::uint64_t found = 0;
+  const cudaError_t error =
+      kernevo::cuda::find_global(address != nullptr ? &found : nullptr, bytes, module, name);
+  if (error == cudaSuccess && address != nullptr)
+    *address = found;
+  return driver_result(error);
+}
+
+struct Arguments {
+  std::vector<void*> pointers;
+  CUresult error = CUDA_SUCCESS;
+};
+
+// Arguments one by one, or as one buffer in `extra`.
+Arguments arguments_of(CUfunction function, void** parameters, void** extra) {
+  Arguments arguments;
+  Session& session = Session::get();
+  const std::lock_guard lock(session.mutex);
+  Kernel* const kernel = session.kernel(key_of(function));
+  const auto* program = kernel == nullptr ? nullptr : session.program(*kernel->module);
+  if (program == nullptr) {
+    arguments.error = CUDA_ERROR_INVALID_HANDLE;
+    return arguments;
+  }
+  const auto info = kernevo::vgpu::find_kernel(*program, kernel->name);
+  if (!info) {
+    arguments.error = CUDA_ERROR_INVALID_HANDLE;
+    return arguments;
+  }
+  std::byte* buffer = nullptr;
+  std::size_t bytes = 0;
+  for (void** word = extra; word != nullptr && *word != CU_LAUNCH_PARAM_END; word += 2) {
+    if (*word == CU_LAUNCH_PARAM_BUFFER_POINTER)
+      buffer = static_cast<std::byte*>(word[1]);
+    else if (*word == CU_LAUNCH_PARAM_BUFFER_SIZE)
+      bytes = *static_cast<std::size_t*>(word[1]);
+  }
+  for (std::size_t i = 0; i < info->parameters.size(); ++i) {
+    if (parameters != nullptr)
+      arguments.pointers.push_back(parameters[i]);
+    else if (buffer != nullptr && info->parameters[i].offset + info->parameters[i].size <= bytes)
+      arguments.pointers.push_back(buffer + info->parameters[i].offset);
+    else
+      arguments.error = CUDA_ERROR_INVALID_VALUE;
+  }
+  return arguments;
+}
+
+cudaFuncAttribute runtime_attribute(CUfunction_attribute attribute) {
+  return attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+             ? cudaFuncAttributeMaxDynamicSharedMemorySize
+             : cudaFuncAttributePreferredSharedMemoryCarveout;
+}
+
+} // namespace
+
+extern "C" {
+
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  return load_image(module, image);
+}
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned /*count*/,
+                            CUjit_option* /*options*/, void** /*values*/) {
+  return load_image(module, image);
+}
+CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
+  return load_image(module, image);
+}
+CUresult cuModuleLoad(CUmodule* module, const char* path) {
+  return load_file(module, path);
+}
+CUresult cuModuleUnload(CUmodule module) {
+  return driver_result(kernevo::cuda::unload_module(module_of(module)));
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  return find_function(function, module_of(module), name);
+}
+CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule module,
+                           const char* name) {
+  return find_global(address, bytes, module_of(module), name);
+}
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+  *mode = CU_MODULE_LAZY_LOADING;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLinkCreate(unsigned /*count*/, CUjit_option* /*options*/, void** /*values*/,
+                      CUlinkState* state) {
+  *state = new CUlinkState_st();
+  return CUDA_SUCCESS;
+}
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType /*type*/, void* data, std::size_t bytes,
+                       const char* /*name*/, unsigned /*count*/, CUjit_option* /*options*/,
+                       void** /*values*/) {
+  if (!CUlinkState_st::has(state))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (data == nullptr || bytes == 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  const std::string copy(static_cast<const char*>(data), bytes);
+  auto text = kernevo::cuda::ptx_of_image(copy.c_str());
+  if (!text)
+    return CUDA_ERROR_INVALID_IMAGE;
+  state->texts.insert(state->texts.end(), text->begin(), text->end());
+  return CUDA_SUCCESS;
+}
+CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned count,
+                       CUjit_option* options, void** values) {
+  if (!CUlinkState_st::has(state))
+    return CUDA_ERROR_INVALID_HANDLE;
+  auto bytes = kernevo::cuda::read_image_file(path);
+  if (!bytes)
+    return CUDA_ERROR_FILE_NOT_FOUND;
+  // The device runtime is part of the virtual GPU.
+  if (type == CU_JIT_INPUT_LIBRARY)
+    return CUDA_SUCCESS;
+  return cuLinkAddData(state, type, bytes->data(), bytes->size(), path, count, options, values);
+}
+// The result is not machine code but the modules' text, which only this library's loaders read.
+CUresult cuLinkComplete(CUlinkState state, void** result, std::size_t* bytes) {
+  if (!CUlinkState_st::has(state))
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (state->texts.empty() || result == nullptr)
+    return CUDA_ERROR_INVALID_VALUE;
+  state->result = kernevo::cuda::join_modules(state->texts);
+  *result = state->result.data();
+  if (bytes != nullptr)
+    *bytes = state->result.size();
+  return CUDA_SUCCESS;
+}
+CUresult cuLinkDestroy(CUlinkState state) {
+  if (!CUlinkState_st::has(state))
+    return CUDA_ERROR_INVALID_HANDLE;
+  delete state;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* /*jit*/,
+                           void** /*jit_values*/, unsigned /*jit_count*/,
+                           CUlibraryOption* /*options*/, void** /*values*/, unsigned /*count*/) {
+  return load_image(library, code);
+}
+CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* /*jit*/,
+                               void** /*jit_values*/, unsigned /*jit_count*/,
+                               CUlibraryOption* /*options*/, void** /*values*/,
+                               unsigned /*count*/) {
+  return load_file(library, path);
+}
+CUresult cuLibraryUnload(CUlibrary library) {
+  return driver_result(kernevo::cuda::unload_module(module_of(library)));
+}
+CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
+  return find_function(kernel, module_of(library), name);
+}
+CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
+  *module = reinterpret_cast<CUmodule>(library); // NOLINT
+  return CUDA_SUCCESS;
+}
+CUresult cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
+                            const char* name) {
+  return find_global(address, bytes, module_of(library), name);
+}
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  *function = reinterpret_cast<CUfunction>(kernel); // NOLINT
+  return CUDA_SUCCESS;
+}
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel,
+                              CUdevice /*device*/) {
+  return driver_result(set_kernel_attribute(kernel, runtime_attribute(attribute), value));
+}
+
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+  cudaFuncAttributes all{};
+  if (const cudaError_t error = kernel_attributes(&all, key_of(function)); error != cudaSuccess)
+    return driver_result(error);
+  switch (attribute) {
+  case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = all.maxThreadsPerBlock; break;
+  case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = static_cast<int>(all.sharedSizeBytes); break;
+  case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = static_cast<int>(all.constSizeBytes); break;
+  case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = static_cast<int>(all.localSizeBytes); break;
+  case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = all.numRegs; break;
+  case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = all.ptxVersion; break;
+  case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = all.binaryVersion; break;
+  case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+    *value = all.maxDynamicSharedSizeBytes;
+    break;
+  default: *value = 0; break;
+  }
+  return CUDA_SUCCESS;
+}
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  return driver_result(set_kernel_attribute(key_of(function), runtime_attribute(attribute), value));
+}
+CUresult cuFuncSetCacheConfig(CUfunction /*function*/, CUfunc_cache /*config*/) {
+  return CUDA_SUCCESS;
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
+                                                     std::size_t shared) {
+  return driver_result(resident_blocks(blocks, key_of(function), threads, shared));
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function,
+                                                              int threads, std::size_t shared,
+                                                              unsigned /*flags*/) {
+  return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared);
+}
+// The block with the most threads on a multiprocessor; among equals the largest.
+CUresult cuOccupancyMaxPotentialBlockSize(int* least_grid, int* best, CUfunction function,
+                                          CUoccupancyB2DSize shared_of, std::size_t shared,
+                                          int limit) {
+  const kernevo::Gpu& gpu = Session::get().machine().gpu();
+  const int most =
+      limit > 0 ? std::min(limit, gpu.max_threads_per_block) : gpu.max_threads_per_block;
+  int most_resident = 0;
+  *best = *least_grid = 0;
+  for (int threads = (most + 31) / 32 * 32; threads >= 32; threads -= 32) {
+    const int block = std::min(threads, most);
+    int blocks = 0;
+    if (const CUresult error = cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, function, block, shared_of != nullptr ? shared_of(block) : shared);
+        error != CUDA_SUCCESS)
+      return error;
+    if (blocks * block > most_resident) {
+      most_resident = blocks * block;
+      *best = block;
+      *least_grid = blocks * gpu.multiprocessors;
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                        CUstream stream, void** parameters, void** extra) {
+  Arguments arguments = arguments_of(function, parameters, extra);
+  if (arguments.error != CUDA_SUCCESS)
+    return arguments.error;
+  return driver_result(launch_kernel(key_of(function),
+                                     {dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z),
+                                      shared, stream, dim3(1, 1, 1)},
+                                     arguments.pointers.data(), false));
+}
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned shared, CUstream stream,
+                                   void** parameters) {
+  return driver_result(launch_kernel(key_of(function),
+                                     {dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z),
+                                      shared, stream, dim3(1, 1, 1)},
+                                     parameters, true));
+}
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
+                          void** extra) {
+  Arguments arguments = arguments_of(function, parameters, extra);
+  if (arguments.error != CUDA_SUCCESS)
+    return arguments.error;
+  cudaLaunchConfig_t same{};
+  same.gridDim = dim3(config->gridDimX, config->gridDimY, config->gridDimZ);
+  same.blockDim = dim3(config->blockDimX, config->blockDimY, config->blockDimZ);
+  same.dynamicSmemBytes = config->sharedMemBytes;
+  same.stream = config->hStream;
+  // The attributes are laid out alike.
+  static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
+  same.attrs = reinterpret_cast<cudaLaunchAttribute*>(config->attrs); // NOLINT
+  same.numAttrs = config->numAttrs;
+  return driver_result(launch_kernel(key_of(function), same, arguments.pointers.data()));
+}
+
+} // extern "C"

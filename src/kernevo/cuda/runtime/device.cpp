@@ -1,0 +1,126 @@
+// The one device: its properties, attributes, limits, and the last error.
+#include "kernevo/cuda/core/device.h"
+
+#include "kernevo/cuda/core/session.h"
+
+using namespace kernevo::cuda; // NOLINT(google-build-using-namespace)
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  if (count == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  if (device == nullptr)
+    return Session::get().set_error(cudaErrorInvalidValue);
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  return device == 0 ? cudaSuccess : Session::get().set_error(cudaErrorInvalidDevice);
+}
+cudaError_t cudaInitDevice(int device, unsigned /*device_flags*/, unsigned /*flags*/) {
+  return cudaSetDevice(device);
+}
+cudaError_t cudaSetDeviceFlags(unsigned /*flags*/) {
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  *flags = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* /*wanted*/) {
+  *device = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
+  return device_properties(p, device);
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  return device_attribute(value, attribute, device);
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  return Session::get().last_error(false);
+}
+cudaError_t cudaDeviceReset() {
+  return cudaSuccess;
+}
+cudaError_t cudaGetLastError() {
+  return Session::get().last_error(true);
+}
+cudaError_t cudaPeekAtLastError() {
+  return Session::get().last_error(false);
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
+  return set_limit(limit, value);
+}
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  return get_limit(value, limit);
+}
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache /*config*/) {
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  *config = cudaFuncCachePreferNone;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig /*config*/) {
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  *config = cudaSharedMemBankSizeFourByte;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* /*text*/) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaSetValidDevices(int* /*devices*/, int /*count*/) {
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr /*attribute*/, int /*from*/,
+                                      int /*to*/) {
+  *value = 0;
+  return Session::get().set_error(cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(std::size_t* width,
+                                                 const cudaChannelFormatDesc* /*format*/,
+                                                 int /*device*/) {
+  *width = std::size_t{1} << 27U;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int /*device*/) {
+  return pci_bus_id(text, length);
+}
+cudaError_t cudaDeviceCanAccessPeer(int* can, int /*device*/, int /*peer*/) {
+  *can = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int /*peer*/, unsigned /*flags*/) {
+  return Session::get().set_error(cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceDisablePeerAccess(int /*peer*/) {
+  return Session::get().set_error(cudaErrorInvalidDevice);
+}
+cudaError_t cudaProfilerStart() {
+  return cudaSuccess;
+}
+cudaError_t cudaProfilerStop() {
+  return cudaSuccess;
+}
+
+} // extern "C"
