@@ -112,6 +112,7 @@ TEST_F(CudaStream, EventsTellTheTimeBetweenThem) {
   EXPECT_EQ(cudaEventRecord(begin, stream_), cudaSuccess);
   EXPECT_EQ(cudaEventRecord(end, stream_), cudaSuccess);
   EXPECT_EQ(cudaEventRecord(untimed, stream_), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
   EXPECT_EQ(cudaEventElapsedTime(&milliseconds, begin, end), cudaSuccess);
   EXPECT_GE(milliseconds, 0);
   EXPECT_EQ(cudaEventElapsedTime(nullptr, begin, end), cudaErrorInvalidValue);
@@ -198,7 +199,8 @@ TEST(CudaLaunch, AnErrorIsToldOnceAndPeekedAtOften) {
 
 void errors_after_a_fault() {
   float* const data = device_vector({1});
-  const bool failed = launch_scale(data, 64) == cudaErrorLaunchFailure;
+  const bool failed = launch_scale(data, 64) == cudaSuccess &&
+                      cudaStreamSynchronize(nullptr) == cudaErrorLaunchFailure;
   const bool sticky = cudaGetLastError() == cudaErrorLaunchFailure &&
                       cudaGetLastError() == cudaErrorLaunchFailure &&
                       cudaStreamSynchronize(nullptr) == cudaErrorLaunchFailure &&

@@ -33,9 +33,9 @@ int kilohertz() {
 
 cudaError_t device_properties(cudaDeviceProp* p, int device) {
   if (device != 0)
-    return Session::get().set_error(cudaErrorInvalidDevice);
+    return set_error(cudaErrorInvalidDevice);
   if (p == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   const Gpu& g = gpu();
   *p = {};
   std::strncpy(p->name, ("virtual " + g.name).c_str(), sizeof p->name - 1);
@@ -105,7 +105,7 @@ cudaError_t device_properties(cudaDeviceProp* p, int device) {
 cudaError_t device_attribute(int* value, cudaDeviceAttr attribute, int device) {
   cudaDeviceProp p{};
   if (value == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   if (const cudaError_t error = device_properties(&p, device); error != cudaSuccess)
     return error;
   switch (attribute) {
@@ -181,9 +181,9 @@ cudaError_t set_limit(cudaLimit limit, std::size_t value) {
 cudaError_t get_limit(std::size_t* value, cudaLimit limit) {
   const auto found = limits().find(limit);
   if (value == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   if (found == limits().end())
-    return Session::get().set_error(cudaErrorUnsupportedLimit);
+    return set_error(cudaErrorUnsupportedLimit);
   *value = found->second;
   return cudaSuccess;
 }
@@ -191,8 +191,19 @@ cudaError_t get_limit(std::size_t* value, cudaLimit limit) {
 cudaError_t pci_bus_id(char* text, int length) {
   constexpr std::string_view kText = "0000:00:00.0";
   if (text == nullptr || length <= static_cast<int>(kText.size()))
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   std::memcpy(text, kText.data(), kText.size() + 1);
+  return cudaSuccess;
+}
+
+// With or without the last part, as people write it.
+cudaError_t device_by_pci_bus_id(int* device, const char* text) {
+  if (device == nullptr || text == nullptr)
+    return set_error(cudaErrorInvalidValue);
+  const std::string_view given = text;
+  if (given != "0000:00:00.0" && given != "0000:00:00" && given != "00:00.0" && given != "00:00")
+    return set_error(cudaErrorInvalidDevice);
+  *device = 0;
   return cudaSuccess;
 }
 

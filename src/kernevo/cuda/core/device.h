@@ -12,5 +12,6 @@ cudaError_t device_attribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t set_limit(cudaLimit limit, std::size_t value);
 cudaError_t get_limit(std::size_t* value, cudaLimit limit);
 cudaError_t pci_bus_id(char* text, int length);
+cudaError_t device_by_pci_bus_id(int* device, const char* text);
 
 } // namespace kernevo::cuda

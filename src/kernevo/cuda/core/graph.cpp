@@ -23,6 +23,7 @@ bool CUgraph_st::owns(std::span<CUgraphNode_st* const> these) const {
 
 std::unique_ptr<CUgraph_st> CUgraph_st::clone() const {
   auto copy = std::make_unique<CUgraph_st>();
+  copy->held = held;
   for (const auto& node : nodes) {
     auto made = std::make_unique<CUgraphNode_st>(*node);
     made->graph = copy.get();
@@ -58,11 +59,7 @@ std::vector<CUgraphNode_st*> CUgraph_st::order() const {
 }
 
 cudaError_t CUgraph_st::run() const {
-  for (const CUgraphNode_st* node : order())
-    if (node->enabled && node->work)
-      if (const cudaError_t error = node->work(); error != cudaSuccess)
-        return error;
-  return cudaSuccess;
+  return kernevo::cuda::run_all(kernevo::cuda::work_of(order()));
 }
 
 CUgraphNode_st* CUgraphExec_st::node(cudaGraphNode_t original) const {
@@ -71,6 +68,21 @@ CUgraphNode_st* CUgraphExec_st::node(cudaGraphNode_t original) const {
 }
 
 namespace kernevo::cuda {
+
+std::vector<Work> work_of(const std::vector<CUgraphNode_st*>& order) {
+  std::vector<Work> all;
+  for (const CUgraphNode_st* node : order)
+    if (node->enabled && node->work)
+      all.push_back(node->work);
+  return all;
+}
+
+cudaError_t run_all(const std::vector<Work>& all) {
+  for (const Work& work : all)
+    if (const cudaError_t error = work(); error != cudaSuccess)
+      return error;
+  return cudaSuccess;
+}
 
 std::shared_ptr<const KernelWork> make_kernel_work(const cudaKernelNodeParams& parameters) {
   Session& session = Session::get();
@@ -82,7 +94,13 @@ std::shared_ptr<const KernelWork> make_kernel_work(const cudaKernelNodeParams& p
   const auto info = vgpu::find_kernel(*program, kernel->name);
   if (!info || (parameters.kernelParams == nullptr && !info->parameters.empty()))
     return nullptr;
+  auto launch = std::make_shared<PreparedLaunch>();
+  if (session.prepare(*launch, *kernel,
+                      {parameters.gridDim, parameters.blockDim, parameters.sharedMemBytes},
+                      parameters.kernelParams, false) != cudaSuccess)
+    return nullptr;
   auto work = std::make_shared<KernelWork>();
+  work->launch = launch;
   work->parameters = parameters;
   for (std::size_t i = 0; i < info->parameters.size(); ++i) {
     if (parameters.kernelParams[i] == nullptr)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/cuda/core/live.h"
+#include "kernevo/cuda/core/queue.h"
 
 #include <cstddef>
 #include <cuda_runtime_api.h>
@@ -10,14 +11,18 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
+
+struct CUctx_st;
 
 namespace kernevo::cuda {
 
-using Work = std::function<cudaError_t()>;
+struct PreparedLaunch;
 
 // A kernel launch with copies of its arguments.
 struct KernelWork {
+  std::shared_ptr<const PreparedLaunch> launch;
   cudaKernelNodeParams parameters{};
   std::vector<std::vector<std::byte>> values;
   std::vector<void*> pointers; // to the values
@@ -48,6 +53,7 @@ struct CUgraph_st : kernevo::cuda::Live<CUgraph_st> {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
   std::map<const CUgraphNode_st*, CUgraphNode_st*> clone_of; // nodes of the graph this is a copy of
   bool is_child = false;                                     // of a node, which owns it
+  std::vector<std::pair<const void*, std::shared_ptr<void>>> held; // the program's own objects
 
   CUgraphNode_st* add(cudaGraphNodeType type, kernevo::cuda::Work work,
                       std::span<CUgraphNode_st* const> needs);
@@ -58,6 +64,14 @@ struct CUgraph_st : kernevo::cuda::Live<CUgraph_st> {
   std::vector<CUgraphNode_st*> order() const;
   cudaError_t run() const;
 };
+
+namespace kernevo::cuda {
+
+// The work of these nodes, to be done in this order whatever becomes of the graph.
+std::vector<Work> work_of(const std::vector<CUgraphNode_st*>& order);
+cudaError_t run_all(const std::vector<Work>& all);
+
+} // namespace kernevo::cuda
 
 struct CUgraphExec_st : kernevo::cuda::Live<CUgraphExec_st> {
   std::unique_ptr<CUgraph_st> graph;
@@ -81,6 +95,14 @@ struct Capture {
 } // namespace kernevo::cuda
 
 struct CUstream_st : kernevo::cuda::Live<CUstream_st> {
+  explicit CUstream_st(kernevo::cuda::QueueKind kind = kernevo::cuda::QueueKind::blocking)
+      : queue(kernevo::cuda::Queue::make(kind)) {}
+  CUstream_st(const CUstream_st&) = delete;
+  CUstream_st& operator=(const CUstream_st&) = delete;
+  ~CUstream_st() { queue->close(); }
+
+  std::shared_ptr<kernevo::cuda::Queue> queue;
+  CUctx_st* context = nullptr; // the driver's
   std::shared_ptr<kernevo::cuda::Capture> capture;
   std::vector<CUgraphNode_st*> last; // what the next captured work waits for
   unsigned flags = 0;
@@ -93,7 +115,9 @@ namespace kernevo::cuda {
 
 // Whether the handle stands for a stream, the default one among them.
 bool is_stream(cudaStream_t handle);
-// The stream behind such a handle; null for the default stream.
+// The stream behind such a handle; the legacy default stream and the thread's own are streams, too.
 CUstream_st* stream_of(cudaStream_t handle);
+// Whether the null stream is the thread's own (see per_thread.h), in this thread, now.
+bool& null_stream_is_the_threads();
 
 } // namespace kernevo::cuda

@@ -124,7 +124,7 @@ cudaError_t make_array(cudaArray_t* array, const cudaChannelFormatDesc* desc, cu
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   if (array == nullptr || !is_image(desc, extent))
-    return session.set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   auto made = std::make_unique<cudaArray>();
   made->format = *desc;
   made->extent = extent;
@@ -141,7 +141,7 @@ cudaError_t make_array(cudaArray_t* array, const cudaChannelFormatDesc* desc, cu
     image.depth = depth;
   const auto storage = session.machine().allocate(vgpu::image_bytes(image), "cudaArray");
   if (!storage)
-    return session.set_error(cudaErrorMemoryAllocation);
+    return set_error(cudaErrorMemoryAllocation);
   image.memory = *storage;
   *array = made.release();
   return cudaSuccess;
@@ -151,7 +151,7 @@ cudaError_t free_array(cudaArray_t array) {
   if (array == nullptr)
     return cudaSuccess;
   if (!cudaArray::has(array) || array->is_level)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   session.machine().free(array->image.memory);
@@ -164,18 +164,18 @@ cudaError_t create_texture(cudaTextureObject_t* object, const cudaResourceDesc& 
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   if (object == nullptr || !is_whole(resource))
-    return session.set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   vgpu::TextureDescription description;
   if (!image_of(resource, description.image) ||
       (view != nullptr && !shows_all(*view, description.image)))
-    return session.set_error(cudaErrorNotSupported);
+    return set_error(cudaErrorNotSupported);
   description.sampler = sampler_of(texture);
   description.read = texture.readMode == cudaReadModeNormalizedFloat
                          ? vgpu::ReadMode::normalized_float
                          : vgpu::ReadMode::element;
   const auto made = session.machine().create_texture(description);
   if (!made)
-    return session.set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   *object = *made;
   described()[*made] = {resource, texture};
   return cudaSuccess;
@@ -185,13 +185,13 @@ cudaError_t create_surface(cudaSurfaceObject_t* object, const cudaResourceDesc& 
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   if (object == nullptr || !is_whole(resource))
-    return session.set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   vgpu::ImageDescription image;
   if (!image_of(resource, image))
-    return session.set_error(cudaErrorNotSupported);
+    return set_error(cudaErrorNotSupported);
   const auto made = session.machine().create_surface(image);
   if (!made)
-    return session.set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   *object = *made;
   described()[*made] = {resource, {}};
   return cudaSuccess;
@@ -199,9 +199,8 @@ cudaError_t create_surface(cudaSurfaceObject_t* object, const cudaResourceDesc& 
 
 cudaError_t destroy_image(std::uint64_t object) {
   described().erase(object);
-  return Session::get().machine().destroy_texture(object)
-             ? cudaSuccess
-             : Session::get().set_error(cudaErrorInvalidValue);
+  return Session::get().machine().destroy_texture(object) ? cudaSuccess
+                                                          : set_error(cudaErrorInvalidValue);
 }
 
 const ImageObject* image_object(std::uint64_t object) {

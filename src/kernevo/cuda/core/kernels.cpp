@@ -17,7 +17,7 @@ cudaError_t launch_kernel(const void* host, const LaunchShape& shape, void** arg
   const std::lock_guard lock(session.mutex);
   const Kernel* kernel = session.kernel(host);
   if (kernel == nullptr)
-    return session.set_error(cudaErrorInvalidDeviceFunction);
+    return set_error(cudaErrorInvalidDeviceFunction);
   return session.launch(*kernel, shape, arguments, cooperative);
 }
 
@@ -41,13 +41,13 @@ cudaError_t kernel_attributes(cudaFuncAttributes* attributes, const void* host) 
   const std::lock_guard lock(session.mutex);
   Kernel* kernel = session.kernel(host);
   if (kernel == nullptr)
-    return session.set_error(cudaErrorInvalidDeviceFunction);
+    return set_error(cudaErrorInvalidDeviceFunction);
   const auto* program = session.program(*kernel->module);
   if (program == nullptr)
-    return session.set_error(cudaErrorInvalidKernelImage);
+    return set_error(cudaErrorInvalidKernelImage);
   const auto info = vgpu::find_kernel(*program, kernel->name);
   if (!info)
-    return session.set_error(cudaErrorInvalidDeviceFunction);
+    return set_error(cudaErrorInvalidDeviceFunction);
   *attributes = {};
   const Gpu& gpu = session.machine().gpu();
   attributes->sharedSizeBytes = info->static_shared;
@@ -67,11 +67,11 @@ cudaError_t set_kernel_attribute(const void* host, cudaFuncAttribute attribute, 
   const std::lock_guard lock(session.mutex);
   Kernel* kernel = session.kernel(host);
   if (kernel == nullptr)
-    return session.set_error(cudaErrorInvalidDeviceFunction);
+    return set_error(cudaErrorInvalidDeviceFunction);
   if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
     if (value < 0 ||
         static_cast<std::uint64_t>(value) > session.machine().gpu().shared_per_block_optin.value)
-      return session.set_error(cudaErrorInvalidValue);
+      return set_error(cudaErrorInvalidValue);
     kernel->max_dynamic_shared = value;
   }
   return cudaSuccess;

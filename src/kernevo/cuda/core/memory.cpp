@@ -80,13 +80,13 @@ cudaError_t allocate(void** pointer, std::size_t bytes, const char* what, cudaMe
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   if (pointer == nullptr)
-    return session.set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   *pointer = nullptr;
   if (bytes == 0)
     return cudaSuccess;
   const auto made = session.machine().allocate(bytes, what);
   if (!made)
-    return session.set_error(cudaErrorMemoryAllocation);
+    return set_error(cudaErrorMemoryAllocation);
   *pointer = reinterpret_cast<void*>(*made); // NOLINT
   if (type != cudaMemoryTypeDevice)
     session.memory_types[*made] = type;
@@ -94,12 +94,19 @@ cudaError_t allocate(void** pointer, std::size_t bytes, const char* what, cudaMe
 }
 
 cudaError_t release(void* pointer) {
-  Session& session = Session::get();
-  const std::lock_guard lock(session.mutex);
   if (pointer == nullptr)
     return cudaSuccess;
+  // Nobody may be using it; the work of a queue that frees something cannot wait for itself.
+  if (!is_queue_thread())
+    wait_for_all_work();
+  return release_now(pointer);
+}
+
+cudaError_t release_now(void* pointer) {
+  Session& session = Session::get();
+  const std::lock_guard lock(session.mutex);
   if (session.machine().bytes(address_of(pointer)).data() != pointer)
-    return session.set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   session.memory_types.erase(address_of(pointer));
   session.machine().free(address_of(pointer));
   return cudaSuccess;
@@ -123,8 +130,6 @@ cudaError_t fill_elements(void* to, unsigned value, std::size_t element, std::si
 
 cudaError_t fill_rows(Plane to, unsigned value, std::size_t element, std::size_t width,
                       std::size_t height) {
-  Session& session = Session::get();
-  const std::lock_guard lock(session.mutex);
   std::size_t row = 0;
   if ((element != 1 && element != 2 && element != 4) ||
       __builtin_mul_overflow(width, element, &row) || (height > 1 && row > to.pitch))
@@ -138,19 +143,24 @@ cudaError_t fill_rows(Plane to, unsigned value, std::size_t element, std::size_t
   return cudaSuccess;
 }
 
+static cudaError_t check_rows(Plane to, Plane from, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind) {
+  if (width == 0)
+    return cudaSuccess;
+  const auto to_span = span_of(to.pitch, width, height);
+  const auto from_span = span_of(from.pitch, width, height);
+  if (!to_span || !from_span || !in_range(to.data, *to_span, to_device(kind)) ||
+      !in_range(from.data, *from_span, from_device(kind)))
+    return cudaErrorInvalidValue;
+  return cudaSuccess;
+}
+
 cudaError_t copy_rows(Plane to, Plane from, std::size_t width, std::size_t height,
                       cudaMemcpyKind kind) {
   if (width == 0)
     return cudaSuccess;
-  {
-    Session& session = Session::get();
-    const std::lock_guard lock(session.mutex);
-    const auto to_span = span_of(to.pitch, width, height);
-    const auto from_span = span_of(from.pitch, width, height);
-    if (!to_span || !from_span || !in_range(to.data, *to_span, to_device(kind)) ||
-        !in_range(from.data, *from_span, from_device(kind)))
-      return cudaErrorInvalidValue;
-  }
+  if (const cudaError_t error = check_rows(to, from, width, height, kind); error != cudaSuccess)
+    return error;
   for (std::size_t row = 0; row < height; ++row)
     if (const cudaError_t error =
             copy_bytes(to.data + row * to.pitch, from.data + row * from.pitch, width, kind);
@@ -159,12 +169,36 @@ cudaError_t copy_rows(Plane to, Plane from, std::size_t width, std::size_t heigh
   return cudaSuccess;
 }
 
-cudaError_t copy_box(const cudaMemcpy3DParms& p) {
+// What can be known to be wrong before the work is done.
+static cudaError_t check_box(const cudaMemcpy3DParms& p) {
   for (const cudaArray* array : {p.srcArray, p.dstArray})
     if (array != nullptr && !cudaArray::has(array))
       return cudaErrorInvalidResourceHandle;
   if (!fits(p.srcArray, p.srcPos, p.extent) || !fits(p.dstArray, p.dstPos, p.extent))
     return cudaErrorInvalidValue;
+  if (p.srcArray != nullptr || p.dstArray != nullptr || p.extent.width == 0 ||
+      p.extent.height == 0 || p.extent.depth == 0)
+    return cudaSuccess;
+  const auto whole = [&](const cudaPitchedPtr& pointer, const cudaPos& at) {
+    const Box box = box_of(pointer, nullptr, at);
+    std::size_t bytes = 0;
+    const auto plane = span_of(box.pitch, p.extent.width, p.extent.height);
+    if (!plane || __builtin_mul_overflow(box.plane, p.extent.depth - 1, &bytes) ||
+        __builtin_add_overflow(bytes, *plane, &bytes))
+      return std::pair(box.first, ~std::size_t{0});
+    return std::pair(box.first, bytes);
+  };
+  const auto [from, from_bytes] = whole(p.srcPtr, p.srcPos);
+  const auto [to, to_bytes] = whole(p.dstPtr, p.dstPos);
+  if (!in_range(to, to_bytes, to_device(p.kind)) ||
+      !in_range(from, from_bytes, from_device(p.kind)))
+    return cudaErrorInvalidValue;
+  return cudaSuccess;
+}
+
+cudaError_t copy_box(const cudaMemcpy3DParms& p) {
+  if (const cudaError_t error = check_box(p); error != cudaSuccess)
+    return error;
   // With an array on either side the width counts its elements.
   const cudaArray* array = p.srcArray != nullptr ? p.srcArray : p.dstArray;
   std::size_t width = 0;
@@ -204,38 +238,47 @@ cudaError_t allocate_pitched(void** pointer, std::size_t* pitch, std::size_t wid
   std::size_t bytes = 0;
   if (pitch == nullptr || pitched(width) < width ||
       __builtin_mul_overflow(pitched(width), height, &bytes))
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   *pitch = pitched(width);
   return allocate(pointer, bytes, "cudaMallocPitch");
 }
 
 cudaError_t release_async(void* pointer, cudaStream_t handle) {
   if (!is_stream(handle))
-    return Session::get().set_error(cudaErrorInvalidResourceHandle);
+    return set_error(cudaErrorInvalidResourceHandle);
   // A captured graph may run again, and will want the memory again.
-  if (const CUstream_st* const stream = stream_of(handle); stream != nullptr && stream->capturing())
+  if (stream_of(handle)->capturing())
     return Session::get().submit(handle, nullptr, cudaGraphNodeTypeMemFree);
-  return release(pointer);
+  if (pointer == nullptr)
+    return cudaSuccess;
+  {
+    Session& session = Session::get();
+    const std::lock_guard lock(session.mutex);
+    if (session.machine().bytes(address_of(pointer)).data() != pointer)
+      return set_error(cudaErrorInvalidValue);
+  }
+  return Session::get().submit(handle, [pointer] { return release_now(pointer); });
 }
 
 cudaError_t register_host(void* pointer, std::size_t bytes) {
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   if (pointer == nullptr || bytes == 0)
-    return session.set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   const auto adopted =
       session.machine().adopt({static_cast<std::byte*>(pointer), bytes}, "cudaHostRegister");
   if (!adopted)
-    return session.set_error(cudaErrorHostMemoryAlreadyRegistered);
+    return set_error(cudaErrorHostMemoryAlreadyRegistered);
   session.memory_types[*adopted] = cudaMemoryTypeHost;
   return cudaSuccess;
 }
 
 cudaError_t memory_info(std::size_t* available, std::size_t* total) {
   if (available == nullptr || total == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   *total = Session::get().machine().gpu().memory.value;
-  *available = *total - *total / 16;
+  const std::size_t used = Session::get().machine().used() + *total / 16;
+  *available = used < *total ? *total - used : 0;
   return cudaSuccess;
 }
 
@@ -243,7 +286,7 @@ cudaError_t describe_pointer(cudaPointerAttributes* attributes, const void* poin
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   if (attributes == nullptr)
-    return session.set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   *attributes = {};
   const auto whole = session.machine().bytes(address_of(pointer));
   if (whole.empty()) {
@@ -258,13 +301,75 @@ cudaError_t describe_pointer(cudaPointerAttributes* attributes, const void* poin
   return cudaSuccess;
 }
 
-cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                 cudaStream_t stream) {
-  return Session::get().submit(stream, [=] { return copy_bytes(to, from, bytes, kind); });
+namespace {
+
+// Memory that a device reaches by itself: its own, and the host's that was allocated or registered.
+bool is_known(const void* pointer) {
+  return !Session::get().machine().bytes(address_of(pointer)).empty();
 }
 
-cudaError_t copy(const cudaMemcpy3DParms& parameters, cudaStream_t stream) {
-  return Session::get().submit(stream, [p = parameters] { return copy_box(p); });
+cudaError_t check(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return cudaErrorInvalidMemcpyDirection;
+  if (!in_range(to, bytes, to_device(kind)) || !in_range(from, bytes, from_device(kind)))
+    return cudaErrorInvalidValue;
+  return cudaSuccess;
+}
+
+} // namespace
+
+cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                 cudaStream_t stream, bool waits) {
+  if (const cudaError_t error = check(to, from, bytes, kind); error != cudaSuccess)
+    return set_error(error);
+  Session& session = Session::get();
+  const Work work = [=] { return copy_bytes(to, from, bytes, kind); };
+  if (!is_stream(stream) || stream_of(stream)->capturing())
+    return session.submit(stream, work);
+  // Pageable memory of the host: what is read is the program's again at once, what is written is
+  // there when the call returns.
+  if (waits || !is_known(to))
+    return session.submit_and_wait(stream, work);
+  if (is_known(from))
+    return session.submit(stream, work);
+  const auto* const start = static_cast<const std::byte*>(from);
+  auto staged = std::make_shared<std::vector<std::byte>>(start, start + bytes);
+  return session.submit(stream,
+                        [=] { return copy_bytes(to, staged->data(), bytes, cudaMemcpyDefault); });
+}
+
+cudaError_t copy_planes(Plane to, Plane from, std::size_t width, std::size_t height,
+                        cudaMemcpyKind kind, cudaStream_t stream, bool waits) {
+  if (const cudaError_t error = check_rows(to, from, width, height, kind); error != cudaSuccess)
+    return set_error(error);
+  const Work work = [=] { return copy_rows(to, from, width, height, kind); };
+  return waits || !is_known(to.data) || !is_known(from.data)
+             ? Session::get().submit_and_wait(stream, work)
+             : Session::get().submit(stream, work);
+}
+
+cudaError_t copy(const cudaMemcpy3DParms& parameters, cudaStream_t stream, bool waits) {
+  const cudaMemcpy3DParms& p = parameters;
+  if (const cudaError_t error = check_box(p); error != cudaSuccess)
+    return set_error(error);
+  const bool known = (p.srcArray != nullptr || is_known(p.srcPtr.ptr)) &&
+                     (p.dstArray != nullptr || is_known(p.dstPtr.ptr));
+  const Work work = [p] { return copy_box(p); };
+  return waits || !known ? Session::get().submit_and_wait(stream, work)
+                         : Session::get().submit(stream, work);
+}
+
+cudaError_t fill(Plane to, unsigned value, std::size_t element, std::size_t width,
+                 std::size_t height, cudaStream_t stream) {
+  std::size_t row = 0;
+  if (__builtin_mul_overflow(width, element, &row) || (height > 1 && row > to.pitch))
+    return set_error(cudaErrorInvalidValue);
+  const auto span = span_of(to.pitch, row, height);
+  if (!span || !in_range(to.data, *span, true))
+    return set_error(cudaErrorInvalidValue);
+  return Session::get().submit(
+      stream, [=] { return fill_rows(to, value, element, width, height); },
+      cudaGraphNodeTypeMemset);
 }
 
 } // namespace kernevo::cuda

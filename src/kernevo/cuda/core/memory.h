@@ -22,7 +22,9 @@ cudaError_t allocate(void** pointer, std::size_t bytes, const char* what,
 std::size_t pitched(std::size_t width);
 cudaError_t allocate_pitched(void** pointer, std::size_t* pitch, std::size_t width,
                              std::size_t height);
+// Waits for all work first, as the hardware's drivers do.
 cudaError_t release(void* pointer);
+cudaError_t release_now(void* pointer);
 cudaError_t release_async(void* pointer, cudaStream_t handle);
 cudaError_t register_host(void* pointer, std::size_t bytes);
 cudaError_t memory_info(std::size_t* available, std::size_t* total);
@@ -42,10 +44,14 @@ cudaError_t fill_rows(Plane to, unsigned value, std::size_t element, std::size_t
 cudaError_t copy_rows(Plane to, Plane from, std::size_t width, std::size_t height,
                       cudaMemcpyKind kind = cudaMemcpyDefault);
 cudaError_t copy_box(const cudaMemcpy3DParms& p);
-// In the stream's order: a captured stream records it.
+// In the stream's order: a captured stream records it. Those that wait are done when they return.
 cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                 cudaStream_t stream);
-cudaError_t copy(const cudaMemcpy3DParms& parameters, cudaStream_t stream);
+                 cudaStream_t stream, bool waits);
+cudaError_t copy_planes(Plane to, Plane from, std::size_t width, std::size_t height,
+                        cudaMemcpyKind kind, cudaStream_t stream, bool waits);
+cudaError_t copy(const cudaMemcpy3DParms& parameters, cudaStream_t stream, bool waits);
+cudaError_t fill(Plane to, unsigned value, std::size_t element, std::size_t width,
+                 std::size_t height, cudaStream_t stream);
 
 // The symbol's memory from `offset` on, or null when there are not `bytes` of it.
 std::byte* symbol_bytes(const void* host, std::size_t bytes, std::size_t offset);

@@ -1,6 +1,7 @@
 #include "kernevo/cuda/core/session.h"
 
 #include "kernevo/cuda/core/fatbin.h"
+#include "kernevo/cuda/core/notice.h"
 #include "kernevo/hardware/gpu_table.h"
 
 #include <cstdlib>
@@ -39,18 +40,27 @@ Session& Session::get() {
 }
 
 vgpu::Machine& Session::machine() {
+  if (vgpu::Machine* const made = machine_)
+    return *made;
+  const std::lock_guard lock(mutex);
   if (machine_ == nullptr) {
     auto gpu = find_gpu(setting("KERNEVO_GPU", "A100"));
     if (!gpu) {
       fmt::print(stderr, "kernevo: {}\n", format_error(gpu.error()));
       std::_Exit(2);
     }
-    machine_ = std::make_unique<vgpu::Machine>(std::move(*gpu), machine_options());
+    machine_ = new vgpu::Machine(std::move(*gpu), machine_options());
   }
   return *machine_;
 }
 
+void Session::interrupt() {
+  if (vgpu::Machine* const made = machine_)
+    made->interrupt();
+}
+
 Module* Session::add_module(const void* image) {
+  const std::lock_guard lock(mutex);
   modules_.push_back(std::make_unique<Module>());
   if (image != nullptr)
     modules_.back()->images.push_back(image);
@@ -58,29 +68,35 @@ Module* Session::add_module(const void* image) {
 }
 
 void Session::drop_module(Module* module) {
+  const std::lock_guard lock(mutex);
   *module = Module();
   module->unloaded = true;
 }
 
 void Session::add_kernel(Module* module, const void* host, const char* name) {
+  const std::lock_guard lock(mutex);
   kernels_[host] = Kernel{module, name, host};
 }
 
 void Session::add_symbol(Module* module, const void* host, const char* name, std::size_t bytes) {
+  const std::lock_guard lock(mutex);
   symbols_[host] = Symbol{module, name, bytes};
 }
 
 Kernel* Session::kernel(const void* host) {
+  const std::lock_guard lock(mutex);
   const auto found = kernels_.find(host);
   return found == kernels_.end() ? nullptr : &found->second;
 }
 
 Symbol* Session::symbol(const void* host) {
+  const std::lock_guard lock(mutex);
   const auto found = symbols_.find(host);
   return found == symbols_.end() ? nullptr : &found->second;
 }
 
 const vgpu::Program* Session::program(Module& module) {
+  const std::lock_guard lock(mutex);
   if (module.program != nullptr || module.error || module.unloaded)
     return module.program.get();
   for (const void* const image : module.images) {
@@ -118,40 +134,75 @@ vgpu::DevicePointer Session::address(const Symbol& symbol) {
   return found ? *found : 0;
 }
 
+bool& null_stream_is_the_threads() {
+  static thread_local bool is = false;
+  return is;
+}
+
 bool is_stream(cudaStream_t handle) {
   return handle == nullptr || handle == cudaStreamLegacy || handle == cudaStreamPerThread ||
          CUstream_st::has(handle);
 }
 
 CUstream_st* stream_of(cudaStream_t handle) {
-  static thread_local CUstream_st per_thread;
-  if (handle == cudaStreamPerThread)
+  if (handle == cudaStreamPerThread || (handle == nullptr && null_stream_is_the_threads())) {
+    static thread_local CUstream_st per_thread;
     return &per_thread;
-  return handle == cudaStreamLegacy ? nullptr : handle;
+  }
+  // Never destroyed: programs may use it until the very end.
+  static auto* const legacy = new CUstream_st(QueueKind::legacy);
+  return handle == nullptr || handle == cudaStreamLegacy ? legacy : handle;
+}
+
+cudaError_t Session::record(CUstream_st& stream, Work work, cudaGraphNodeType type) {
+  const std::lock_guard lock(mutex);
+  if (!CUgraph_st::has(stream.capture->graph))
+    return set_error(cudaErrorStreamCaptureInvalidated);
+  stream.last = {stream.capture->graph->add(type, std::move(work), stream.last)};
+  return cudaSuccess;
 }
 
 cudaError_t Session::submit(cudaStream_t handle, Work work, cudaGraphNodeType type) {
   if (!is_stream(handle))
     return set_error(cudaErrorInvalidResourceHandle);
-  if (CUstream_st* const stream = stream_of(handle); stream != nullptr && stream->capturing()) {
-    const std::lock_guard lock(mutex);
-    if (!CUgraph_st::has(stream->capture->graph))
-      return set_error(cudaErrorStreamCaptureInvalidated);
-    stream->last = {stream->capture->graph->add(type, std::move(work), stream->last)};
-    return cudaSuccess;
-  }
-  return set_error(work());
+  CUstream_st& stream = *stream_of(handle);
+  if (stream.capturing())
+    return record(stream, std::move(work), type);
+  if (const cudaError_t broken = fault(); broken != cudaSuccess)
+    return set_error(broken);
+  if (!queues_are_ours())
+    return set_error(cudaErrorInitializationError);
+  stream.queue->add(std::move(work));
+  return cudaSuccess;
 }
 
-cudaError_t Session::launch(const Kernel& kernel, const LaunchShape& shape, void** arguments,
-                            bool cooperative) {
+cudaError_t Session::submit_and_wait(cudaStream_t handle, const Work& work,
+                                     cudaGraphNodeType type) {
+  if (!is_stream(handle))
+    return set_error(cudaErrorInvalidResourceHandle);
+  CUstream_st& stream = *stream_of(handle);
+  if (stream.capturing())
+    return record(stream, work, type);
+  if (const cudaError_t broken = fault(); broken != cudaSuccess)
+    return set_error(broken);
+  if (!queues_are_ours())
+    return set_error(cudaErrorInitializationError);
+  const cudaError_t error = set_error(stream.queue->add_and_wait(work));
+  const cudaError_t broken = fault();
+  return broken != cudaSuccess ? set_error(broken) : error;
+}
+
+cudaError_t Session::prepare(PreparedLaunch& launch, const Kernel& kernel, const LaunchShape& shape,
+                             void** arguments, bool cooperative) {
   const vgpu::Program* loaded = program(*kernel.module);
   if (loaded == nullptr)
-    return set_error(cudaErrorInvalidKernelImage);
+    return cudaErrorInvalidKernelImage;
   const auto info = vgpu::find_kernel(*loaded, kernel.name);
   if (!info)
-    return set_error(cudaErrorInvalidDeviceFunction);
-  vgpu::LaunchConfig config;
+    return cudaErrorInvalidDeviceFunction;
+  launch.kernel = kernel.name;
+  launch.program = kernel.module->program; // a graph may run it after the module is unloaded
+  vgpu::LaunchConfig& config = launch.config;
   config.kernel = kernel.name;
   config.grid = {shape.grid.x, shape.grid.y, shape.grid.z};
   config.block = {shape.block.x, shape.block.y, shape.block.z};
@@ -159,42 +210,63 @@ cudaError_t Session::launch(const Kernel& kernel, const LaunchShape& shape, void
   config.cooperative = cooperative;
   config.cluster = {shape.cluster.x, shape.cluster.y, shape.cluster.z};
   config.parameters.resize(info->parameter_bytes);
-  if (!is_stream(shape.stream))
-    return set_error(cudaErrorInvalidResourceHandle);
   for (std::size_t i = 0; i < info->parameters.size(); ++i) {
     if (arguments == nullptr || arguments[i] == nullptr)
-      return set_error(cudaErrorInvalidValue);
+      return cudaErrorInvalidValue;
     std::memcpy(config.parameters.data() + info->parameters[i].offset, arguments[i],
                 info->parameters[i].size);
   }
-  const cudaError_t error = submit(
-      shape.stream,
-      // A graph may launch it after the module is unloaded.
-      [this, &kernel, held = kernel.module->program, config = std::move(config)] {
-        return run(kernel, *held, config);
-      },
-      cudaGraphNodeTypeKernel);
+  if (const auto refusal = machine().refusal(*launch.program, config)) {
+    notice(fmt::format("{}: {}", name_of(refusal->kind), refusal->message));
+    return refusal->kind == FindingKind::bad_argument   ? cudaErrorInvalidValue
+           : refusal->kind == FindingKind::invalid_ptx  ? cudaErrorNoKernelImageForDevice
+           : refusal->kind == FindingKind::memory_limit ? cudaErrorMemoryAllocation
+                                                        : cudaErrorInvalidConfiguration;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t Session::launch(const Kernel& kernel, const LaunchShape& shape, void** arguments,
+                            bool cooperative) {
+  if (!is_stream(shape.stream))
+    return set_error(cudaErrorInvalidResourceHandle);
+  auto prepared = std::make_shared<PreparedLaunch>();
+  if (const cudaError_t error = prepare(*prepared, kernel, shape, arguments, cooperative);
+      error != cudaSuccess)
+    return set_error(error);
+  const cudaError_t error =
+      submit(shape.stream, [this, prepared] { return run(*prepared); }, cudaGraphNodeTypeKernel);
   if (const CUstream_st* const stream = stream_of(shape.stream);
-      error == cudaSuccess && stream != nullptr && stream->capturing())
+      error == cudaSuccess && stream->capturing())
     stream->last.front()->kernel =
         make_kernel_work({const_cast<void*>(kernel.host), shape.grid, shape.block, // NOLINT
                           static_cast<unsigned>(shape.shared), arguments, nullptr});
   return error;
 }
 
-cudaError_t Session::run(const Kernel& kernel, const vgpu::Program& program,
-                         const vgpu::LaunchConfig& config) {
-  if (broken_)
-    return cudaErrorLaunchFailure;
-  const int launches = ++logged_[kernel.name];
+cudaError_t Session::run(const PreparedLaunch& launch) {
+  if (const cudaError_t broken = fault(); broken != cudaSuccess)
+    return broken;
+  int launches = 0;
+  {
+    const std::lock_guard lock(mutex);
+    launches = ++logged_[launch.kernel];
+  }
   if (launches == 1)
-    log(dump({{"event", "launch"}, {"kernel", kernel.name}}));
-  std::fflush(stdout);
-  const vgpu::LaunchResult result = machine().launch(program, config);
-  std::fwrite(result.printed.data(), 1, result.printed.size(), stdout);
+    log(dump({{"event", "launch"}, {"kernel", launch.kernel}}));
+  const vgpu::LaunchConfig& config = launch.config;
+  vgpu::LaunchResult result;
+  if (setting("KERNEVO_SANITIZE", "0") == "1") {
+    const std::lock_guard lock(one_at_a_time_);
+    result = machine().launch(*launch.program, config);
+  } else {
+    result = machine().launch(*launch.program, config);
+  }
+  if (!result.printed.empty())
+    std::fwrite(result.printed.data(), 1, result.printed.size(), stdout);
   if (launches == 1 || result.fault) {
     nlohmann::json line{{"event", result.fault ? "fault" : "ran"},
-                        {"kernel", kernel.name},
+                        {"kernel", launch.kernel},
                         {"threads", std::uint64_t{config.grid[0]} * config.grid[1] *
                                         config.grid[2] * config.block[0] * config.block[1] *
                                         config.block[2]},
@@ -207,30 +279,19 @@ cudaError_t Session::run(const Kernel& kernel, const vgpu::Program& program,
   }
   if (!result.fault)
     return cudaSuccess;
-  fmt::print(stderr, "kernevo: {}: {}\n", name_of(result.fault->kind), result.fault->message);
-  if (result.fault->kind == FindingKind::launch_limit)
-    return cudaErrorInvalidConfiguration;
-  if (result.fault->kind == FindingKind::bad_argument)
-    return cudaErrorInvalidValue;
-  broken_ = true;
-  return result.fault->kind == FindingKind::assertion ? cudaErrorAssert : cudaErrorLaunchFailure;
-}
-
-cudaError_t Session::set_error(cudaError_t error) {
-  if (error != cudaSuccess)
-    error_ = error;
-  return error;
-}
-
-cudaError_t Session::last_error(bool clear) {
-  const cudaError_t error = error_;
-  if (clear && !broken_)
-    error_ = cudaSuccess;
-  return error;
+  notice(fmt::format("{}: {}", name_of(result.fault->kind), result.fault->message));
+  switch (result.fault->kind) {
+  case FindingKind::launch_limit: return cudaErrorInvalidConfiguration;
+  case FindingKind::bad_argument: return cudaErrorInvalidValue;
+  case FindingKind::assertion: set_fault(cudaErrorAssert); break;
+  default: set_fault(cudaErrorLaunchFailure); break;
+  }
+  return fault();
 }
 
 void Session::log(const std::string& line) {
   static const std::string path = setting("KERNEVO_CUDART_LOG", "");
+  const std::lock_guard lock(mutex);
   if (!path.empty())
     std::ofstream(path, std::ios::app) << line << '\n';
 }

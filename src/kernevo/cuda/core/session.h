@@ -1,13 +1,15 @@
-// The state behind both interfaces, the runtime's and the driver's: one virtual GPU per process,
-// the modules and symbols the program registered, its streams. Everything runs at once, in the
-// order it was asked for; streams order nothing more, they only carry captures of graphs.
+// The state behind both interfaces, the runtime's and the driver's: one virtual GPU per process and
+// the modules and symbols the program registered. Work is given to streams (queue.h) or recorded by
+// those that are being captured.
 #pragma once
 
 #include "kernevo/base/result.h"
 #include "kernevo/cuda/core/graph.h"
+#include "kernevo/cuda/core/last_error.h"
 #include "kernevo/cuda/core/live.h"
 #include "kernevo/vgpu/execute/machine.h"
 
+#include <atomic>
 #include <chrono>
 #include <cuda_runtime_api.h>
 #include <map>
@@ -19,8 +21,15 @@
 #include <vector>
 
 struct CUevent_st : kernevo::cuda::Live<CUevent_st> {
-  std::chrono::steady_clock::time_point at;
+  // When its last record was reached; shared with the work that reaches it.
+  struct Reached {
+    std::chrono::steady_clock::time_point at;
+  };
+  std::shared_ptr<Reached> reached; // null: never recorded
+  kernevo::cuda::Point point;
   bool timed = true;
+  unsigned flags = 0;
+  CUctx_st* context = nullptr;
   // Where a captured stream stood when it recorded the event.
   std::shared_ptr<kernevo::cuda::Capture> capture;
   std::vector<CUgraphNode_st*> nodes;
@@ -58,12 +67,21 @@ struct LaunchShape {
   dim3 cluster = dim3(1, 1, 1);
 };
 
+// A kernel with everything it needs to run, now or whenever its graph does.
+struct PreparedLaunch {
+  std::string kernel;
+  std::shared_ptr<const vgpu::Program> program;
+  vgpu::LaunchConfig config;
+};
+
 class Session {
 public:
   static Session& get();
 
   // Creates the GPU on first use; ends the program when the environment asks for an unknown one.
   vgpu::Machine& machine();
+  // Ends launches that are running; nobody will see what they left.
+  void interrupt();
 
   Module* add_module(const void* image);
   // Everything but its entry in the list, which symbols may still name.
@@ -79,36 +97,35 @@ public:
   // Where the symbol lives; 0 when its module cannot be loaded.
   vgpu::DevicePointer address(const Symbol& symbol);
 
-  // Runs the work, or records it when the stream is being captured.
+  // Gives the work to the stream, or records it when the stream is being captured.
   cudaError_t submit(cudaStream_t stream, Work work,
                      cudaGraphNodeType type = cudaGraphNodeTypeMemcpy);
+  // The same, and waits until it is done.
+  cudaError_t submit_and_wait(cudaStream_t stream, const Work& work,
+                              cudaGraphNodeType type = cudaGraphNodeTypeMemcpy);
+  // What can be known to be wrong without running it is refused here.
+  cudaError_t prepare(PreparedLaunch& launch, const Kernel& kernel, const LaunchShape& shape,
+                      void** arguments, bool cooperative);
+  cudaError_t run(const PreparedLaunch& launch);
   cudaError_t launch(const Kernel& kernel, const LaunchShape& shape, void** arguments,
                      bool cooperative);
-
-  // Remembers the error for cudaGetLastError and returns it.
-  cudaError_t set_error(cudaError_t error);
-  cudaError_t last_error(bool clear);
 
   // One JSON object per line to the file KERNEVO_CUDART_LOG names, if it names one.
   void log(const std::string& line);
 
-  std::recursive_mutex mutex;
+  std::recursive_mutex mutex;                           // never held while work is done
   std::map<std::uint64_t, cudaMemoryType> memory_types; // of allocations that are not the device's
-  std::vector<LaunchShape> pushed;                      // by <<<...>>>, taken by the stub it calls
 
 private:
   Session() = default;
+  cudaError_t record(CUstream_st& stream, Work work, cudaGraphNodeType type);
 
-  cudaError_t run(const Kernel& kernel, const vgpu::Program& program,
-                  const vgpu::LaunchConfig& config);
-
-  std::unique_ptr<vgpu::Machine> machine_;
+  std::atomic<vgpu::Machine*> machine_ = nullptr; // never destroyed
   std::vector<std::unique_ptr<Module>> modules_;
   std::map<const void*, Kernel> kernels_;
   std::map<const void*, Symbol> symbols_;
   std::map<std::string, int> logged_; // kernel -> launches
-  cudaError_t error_ = cudaSuccess;
-  bool broken_ = false; // a fault ends the context: every later call repeats the error
+  std::mutex one_at_a_time_;          // launches under the sanitizer
 };
 
 } // namespace kernevo::cuda

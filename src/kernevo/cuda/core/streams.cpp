@@ -1,5 +1,6 @@
 #include "kernevo/cuda/core/streams.h"
 
+#include "kernevo/cuda/core/contexts.h"
 #include "kernevo/cuda/core/session.h"
 
 #include <algorithm>
@@ -13,27 +14,39 @@ constexpr int kGreatestPriority = -5;
 } // namespace
 
 cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
-  if (stream == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
-  *stream = new CUstream_st();
-  (*stream)->flags = flags;
-  (*stream)->priority = std::clamp(priority, kGreatestPriority, 0);
+  if (stream == nullptr || (flags & ~static_cast<unsigned>(cudaStreamNonBlocking)) != 0)
+    return set_error(cudaErrorInvalidValue);
+  if (!queues_are_ours())
+    return set_error(cudaErrorInitializationError);
+  auto* const made = new CUstream_st((flags & cudaStreamNonBlocking) != 0 ? QueueKind::independent
+                                                                          : QueueKind::blocking);
+  made->flags = flags;
+  made->priority = std::clamp(priority, kGreatestPriority, 0);
+  made->context = current_context();
+  *stream = made;
   return cudaSuccess;
 }
 
+// What it was given is still done.
 cudaError_t destroy_stream(cudaStream_t stream) {
-  if (!CUstream_st::has(stream))
-    return Session::get().set_error(cudaErrorInvalidResourceHandle);
+  if (stream == cudaStreamLegacy || stream == cudaStreamPerThread || !CUstream_st::has(stream))
+    return set_error(cudaErrorInvalidResourceHandle);
   delete stream;
   return cudaSuccess;
 }
 
 cudaError_t wait_for_event(cudaStream_t handle, cudaEvent_t event) {
   if (!is_stream(handle) || !CUevent_st::has(event))
-    return Session::get().set_error(cudaErrorInvalidResourceHandle);
+    return set_error(cudaErrorInvalidResourceHandle);
   CUstream_st* const stream = stream_of(handle);
-  if (stream == nullptr || event->capture == nullptr || !event->capture->open)
+  if (event->capture == nullptr || !event->capture->open) {
+    if (stream->capturing())
+      return set_error(cudaErrorStreamCaptureIsolation);
+    if (!is_reached(event->point))
+      stream->queue->add(nullptr, {event->point});
     return cudaSuccess;
+  }
+  const std::lock_guard lock(Session::get().mutex);
   if (stream->capture != event->capture) {
     stream->capture = event->capture;
     stream->last.clear();
@@ -46,11 +59,12 @@ cudaError_t wait_for_event(cudaStream_t handle, cudaEvent_t event) {
 
 cudaError_t run_on_host(cudaStream_t stream, cudaHostFn_t function, void* data) {
   if (function == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   return Session::get().submit(
       stream,
       [=] {
-        function(data);
+        if (fault() == cudaSuccess)
+          function(data);
         return cudaSuccess;
       },
       cudaGraphNodeTypeHost);
@@ -65,64 +79,121 @@ cudaError_t stream_priorities(int* least, int* greatest) {
 }
 
 cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
-  if (event == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+  constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+  if (event == nullptr || (flags & ~known) != 0 ||
+      ((flags & cudaEventInterprocess) != 0 && (flags & cudaEventDisableTiming) == 0))
+    return set_error(cudaErrorInvalidValue);
   *event = new CUevent_st();
+  (*event)->flags = flags;
   (*event)->timed = (flags & cudaEventDisableTiming) == 0;
+  (*event)->context = current_context();
   return cudaSuccess;
 }
 
 cudaError_t destroy_event(cudaEvent_t event) {
   if (!CUevent_st::has(event))
-    return Session::get().set_error(cudaErrorInvalidResourceHandle);
+    return set_error(cudaErrorInvalidResourceHandle);
   delete event;
   return cudaSuccess;
 }
 
 cudaError_t record_event(cudaEvent_t event, cudaStream_t handle) {
   if (!CUevent_st::has(event) || !is_stream(handle))
-    return Session::get().set_error(cudaErrorInvalidResourceHandle);
-  if (const CUstream_st* const stream = stream_of(handle);
-      stream != nullptr && stream->capturing()) {
+    return set_error(cudaErrorInvalidResourceHandle);
+  CUstream_st* const stream = stream_of(handle);
+  const std::lock_guard lock(Session::get().mutex);
+  if (stream->capturing()) {
     event->capture = stream->capture;
     event->nodes = stream->last;
     return cudaSuccess;
   }
   event->capture.reset();
   event->nodes.clear();
-  event->at = std::chrono::steady_clock::now();
+  const auto reached = std::make_shared<CUevent_st::Reached>();
+  event->reached = reached;
+  event->point = stream->queue->add([reached] {
+    reached->at = std::chrono::steady_clock::now();
+    return cudaSuccess;
+  });
   return cudaSuccess;
 }
 
 cudaError_t elapsed_time(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-  constexpr std::chrono::steady_clock::time_point never;
+  const std::lock_guard lock(Session::get().mutex);
   if (milliseconds == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   if (!CUevent_st::has(begin) || !CUevent_st::has(end) || !begin->timed || !end->timed ||
-      begin->at == never || end->at == never)
-    return Session::get().set_error(cudaErrorInvalidResourceHandle);
-  *milliseconds = std::chrono::duration<float, std::milli>(end->at - begin->at).count();
+      begin->reached == nullptr || end->reached == nullptr)
+    return set_error(cudaErrorInvalidResourceHandle);
+  if (!is_reached(begin->point) || !is_reached(end->point))
+    return set_error(cudaErrorNotReady);
+  *milliseconds =
+      std::chrono::duration<float, std::milli>(end->reached->at - begin->reached->at).count();
   return cudaSuccess;
 }
 
-cudaError_t stream_state(cudaStream_t handle) {
-  return is_stream(handle) ? Session::get().last_error(false)
-                           : Session::get().set_error(cudaErrorInvalidResourceHandle);
+cudaError_t synchronize_device() {
+  if (is_queue_thread())
+    return cudaErrorNotPermitted;
+  if (!queues_are_ours())
+    return cudaErrorInitializationError;
+  wait_for_all_work();
+  return outcome_of_work();
 }
 
-cudaError_t event_state(cudaEvent_t event) {
-  return CUevent_st::has(event) ? Session::get().last_error(false)
-                                : Session::get().set_error(cudaErrorInvalidResourceHandle);
+cudaError_t synchronize_stream(cudaStream_t handle) {
+  if (!is_stream(handle))
+    return cudaErrorInvalidResourceHandle;
+  const CUstream_st* const stream = stream_of(handle);
+  if (stream->capturing())
+    return cudaErrorStreamCaptureUnsupported;
+  if (is_queue_thread())
+    return cudaErrorNotPermitted;
+  wait_for(stream->queue->last());
+  return outcome_of_work();
+}
+
+cudaError_t query_stream(cudaStream_t handle) {
+  if (!is_stream(handle))
+    return cudaErrorInvalidResourceHandle;
+  const CUstream_st* const stream = stream_of(handle);
+  if (stream->capturing())
+    return cudaErrorStreamCaptureUnsupported;
+  if (const cudaError_t broken = fault(); broken != cudaSuccess)
+    return broken;
+  return is_reached(stream->queue->last()) ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t synchronize_event(cudaEvent_t event) {
+  if (!CUevent_st::has(event))
+    return cudaErrorInvalidResourceHandle;
+  if (is_queue_thread())
+    return cudaErrorNotPermitted;
+  Point point;
+  {
+    const std::lock_guard lock(Session::get().mutex);
+    point = event->point;
+  }
+  wait_for(point);
+  return outcome_of_work();
+}
+
+cudaError_t query_event(cudaEvent_t event) {
+  const std::lock_guard lock(Session::get().mutex);
+  if (!CUevent_st::has(event))
+    return cudaErrorInvalidResourceHandle;
+  if (const cudaError_t broken = fault(); broken != cudaSuccess)
+    return broken;
+  return is_reached(event->point) ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t capture_status(cudaStream_t handle, cudaStreamCaptureStatus* status) {
   if (status == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   if (!is_stream(handle))
-    return Session::get().set_error(cudaErrorInvalidResourceHandle);
-  const CUstream_st* const stream = stream_of(handle);
-  *status = stream != nullptr && stream->capturing() ? cudaStreamCaptureStatusActive
-                                                     : cudaStreamCaptureStatusNone;
+    return set_error(cudaErrorInvalidResourceHandle);
+  *status =
+      stream_of(handle)->capturing() ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
 

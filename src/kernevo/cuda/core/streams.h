@@ -1,5 +1,4 @@
-// Streams and events. Work is done when the call returns, so waiting is nothing and an event is a
-// point in time.
+// Streams and events: an event is a point of a stream's queue and the time it was reached.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,9 +14,12 @@ cudaError_t create_event(cudaEvent_t* event, unsigned flags);
 cudaError_t destroy_event(cudaEvent_t event);
 cudaError_t record_event(cudaEvent_t event, cudaStream_t handle);
 cudaError_t elapsed_time(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
-// All work is done: what is left to say is the last error.
-cudaError_t stream_state(cudaStream_t handle);
-cudaError_t event_state(cudaEvent_t event);
+// These do not touch the last error. A query says cudaErrorNotReady while work is left.
+cudaError_t synchronize_device();
+cudaError_t synchronize_stream(cudaStream_t handle);
+cudaError_t query_stream(cudaStream_t handle);
+cudaError_t synchronize_event(cudaEvent_t event);
+cudaError_t query_event(cudaEvent_t event);
 cudaError_t capture_status(cudaStream_t handle, cudaStreamCaptureStatus* status);
 
 } // namespace kernevo::cuda

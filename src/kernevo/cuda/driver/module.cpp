@@ -3,6 +3,7 @@
 #include "kernevo/cuda/core/kernels.h"
 #include "kernevo/cuda/core/live.h"
 #include "kernevo/cuda/core/modules.h"
+#include "kernevo/cuda/core/notice.h"
 #include "kernevo/cuda/core/session.h"
 #include "kernevo/cuda/driver/driver.h"
 
@@ -37,6 +38,7 @@ Module* module_of(CUlibrary handle) {
 template <class Handle> CUresult load_image(Handle* handle, const void* image) {
   if (handle == nullptr || image == nullptr)
     return CUDA_ERROR_INVALID_VALUE;
+  KERNEVO_READY();
   Module* loaded = nullptr;
   const cudaError_t error = kernevo::cuda::load_module(&loaded, image);
   if (error == cudaSuccess)
@@ -45,6 +47,9 @@ template <class Handle> CUresult load_image(Handle* handle, const void* image) {
 }
 
 template <class Handle> CUresult load_file(Handle* handle, const char* path) {
+  if (handle == nullptr || path == nullptr)
+    return CUDA_ERROR_INVALID_VALUE;
+  KERNEVO_READY();
   Module* loaded = nullptr;
   const cudaError_t error = kernevo::cuda::load_module_file(&loaded, path);
   if (error == cudaSuccess)
@@ -53,6 +58,7 @@ template <class Handle> CUresult load_file(Handle* handle, const char* path) {
 }
 
 template <class Handle> CUresult find_function(Handle* function, Module* module, const char* name) {
+  KERNEVO_NEED(function);
   const void* key = nullptr;
   const cudaError_t error = kernevo::cuda::find_function(&key, module, name);
   if (error == cudaSuccess)
@@ -115,6 +121,93 @@ cudaFuncAttribute runtime_attribute(CUfunction_attribute attribute) {
              : cudaFuncAttributePreferredSharedMemoryCarveout;
 }
 
+// A kernel and what is known of it; nothing when the handle is none.
+std::optional<kernevo::vgpu::KernelInfo> info_of(const void* key) {
+  Session& session = Session::get();
+  const std::lock_guard lock(session.mutex);
+  Kernel* const kernel = session.kernel(key);
+  const auto* program = kernel == nullptr || !Module::has(kernel->module)
+                            ? nullptr
+                            : session.program(*kernel->module);
+  if (program == nullptr)
+    return std::nullopt;
+  auto info = kernevo::vgpu::find_kernel(*program, kernel->name);
+  return info ? std::optional(std::move(*info)) : std::nullopt;
+}
+
+CUresult count_parameters(const void* key, std::size_t* count) {
+  KERNEVO_NEED(count);
+  const auto info = info_of(key);
+  if (!info)
+    return CUDA_ERROR_INVALID_HANDLE;
+  *count = info->parameters.size();
+  return CUDA_SUCCESS;
+}
+
+CUresult parameter(const void* key, std::size_t index, std::size_t* offset, std::size_t* bytes) {
+  KERNEVO_NEED(offset);
+  const auto info = info_of(key);
+  if (!info)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (index >= info->parameters.size())
+    return CUDA_ERROR_INVALID_VALUE;
+  *offset = info->parameters[index].offset;
+  if (bytes != nullptr)
+    *bytes = info->parameters[index].size;
+  return CUDA_SUCCESS;
+}
+
+CUresult give_name(const char** name, const void* key) {
+  KERNEVO_NEED(name);
+  const Kernel* const kernel = Session::get().kernel(key);
+  if (kernel == nullptr)
+    return CUDA_ERROR_INVALID_HANDLE;
+  *name = kernel->name.c_str();
+  return CUDA_SUCCESS;
+}
+
+template <class Handle> CUresult give_module(Handle* module, const void* key) {
+  KERNEVO_NEED(module);
+  const Kernel* const kernel = Session::get().kernel(key);
+  if (kernel == nullptr)
+    return CUDA_ERROR_INVALID_HANDLE;
+  *module = reinterpret_cast<Handle>(kernel->module); // NOLINT
+  return CUDA_SUCCESS;
+}
+
+CUresult count_kernels(unsigned* count, Module* module) {
+  KERNEVO_NEED(count);
+  if (!Module::has(module) || module->program == nullptr)
+    return CUDA_ERROR_INVALID_HANDLE;
+  *count = static_cast<unsigned>(kernevo::vgpu::kernels_of(*module->program).size());
+  return CUDA_SUCCESS;
+}
+
+template <class Handle> CUresult list_kernels(Handle* list, unsigned count, Module* module) {
+  KERNEVO_NEED(list);
+  if (!Module::has(module) || module->program == nullptr)
+    return CUDA_ERROR_INVALID_HANDLE;
+  const auto kernels = kernevo::vgpu::kernels_of(*module->program);
+  for (unsigned i = 0; i < count && i < kernels.size(); ++i)
+    if (const CUresult error = find_function(list + i, module, kernels[i].name.c_str());
+        error != CUDA_SUCCESS)
+      return error;
+  return CUDA_SUCCESS;
+}
+
+cudaLaunchConfig_t runtime_config(const CUlaunchConfig& config) {
+  cudaLaunchConfig_t made{};
+  made.gridDim = dim3(config.gridDimX, config.gridDimY, config.gridDimZ);
+  made.blockDim = dim3(config.blockDimX, config.blockDimY, config.blockDimZ);
+  made.dynamicSmemBytes = config.sharedMemBytes;
+  made.stream = config.hStream;
+  // The attributes are laid out alike.
+  static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
+  made.attrs = reinterpret_cast<cudaLaunchAttribute*>(config.attrs); // NOLINT
+  made.numAttrs = config.numAttrs;
+  return made;
+}
+
 } // namespace
 
 extern "C" {
@@ -142,27 +235,40 @@ CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule mo
                            const char* name) {
   return find_global(address, bytes, module_of(module), name);
 }
+CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
+  return count_kernels(count, module_of(module));
+}
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule module) {
+  return list_kernels(functions, count, module_of(module));
+}
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+  KERNEVO_NEED(mode);
   *mode = CU_MODULE_LAZY_LOADING;
   return CUDA_SUCCESS;
 }
 
 CUresult cuLinkCreate(unsigned /*count*/, CUjit_option* /*options*/, void** /*values*/,
                       CUlinkState* state) {
+  KERNEVO_NEED(state);
+  KERNEVO_READY();
   *state = new CUlinkState_st();
   return CUDA_SUCCESS;
 }
-CUresult cuLinkAddData(CUlinkState state, CUjitInputType /*type*/, void* data, std::size_t bytes,
+CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, std::size_t bytes,
                        const char* /*name*/, unsigned /*count*/, CUjit_option* /*options*/,
                        void** /*values*/) {
   if (!CUlinkState_st::has(state))
     return CUDA_ERROR_INVALID_HANDLE;
   if (data == nullptr || bytes == 0)
     return CUDA_ERROR_INVALID_VALUE;
+  if (type == CU_JIT_INPUT_LIBRARY)
+    return CUDA_SUCCESS;
   const std::string copy(static_cast<const char*>(data), bytes);
   auto text = kernevo::cuda::ptx_of_image(copy.c_str());
-  if (!text)
+  if (!text) {
+    kernevo::cuda::notice(format_error(text.error()));
     return CUDA_ERROR_INVALID_IMAGE;
+  }
   state->texts.insert(state->texts.end(), text->begin(), text->end());
   return CUDA_SUCCESS;
 }
@@ -214,7 +320,20 @@ CUresult cuLibraryUnload(CUlibrary library) {
 CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
   return find_function(kernel, module_of(library), name);
 }
+CUresult cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
+  return count_kernels(count, module_of(library));
+}
+CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned count, CUlibrary library) {
+  return list_kernels(kernels, count, module_of(library));
+}
+CUresult cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
+                             const char* name) {
+  return find_global(address, bytes, module_of(library), name);
+}
 CUresult cuLibraryGetModule(CUmodule* module, CUlibrary library) {
+  KERNEVO_NEED(module);
+  if (!Module::has(module_of(library)))
+    return CUDA_ERROR_INVALID_HANDLE;
   *module = reinterpret_cast<CUmodule>(library); // NOLINT
   return CUDA_SUCCESS;
 }
@@ -223,6 +342,9 @@ CUresult cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary 
   return find_global(address, bytes, module_of(library), name);
 }
 CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  KERNEVO_NEED(function);
+  if (Session::get().kernel(kernel) == nullptr)
+    return CUDA_ERROR_INVALID_HANDLE;
   *function = reinterpret_cast<CUfunction>(kernel); // NOLINT
   return CUDA_SUCCESS;
 }
@@ -231,7 +353,58 @@ CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkerne
   return driver_result(set_kernel_attribute(kernel, runtime_attribute(attribute), value));
 }
 
+CUresult cuKernelGetAttribute(int* value, CUfunction_attribute attribute, CUkernel kernel,
+                              CUdevice device) {
+  if (const CUresult no = kernevo::cuda::device_of(device); no != CUDA_SUCCESS)
+    return no;
+  return cuFuncGetAttribute(value, attribute, reinterpret_cast<CUfunction>(kernel)); // NOLINT
+}
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache /*config*/, CUdevice /*device*/) {
+  return Session::get().kernel(kernel) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+CUresult cuKernelGetLibrary(CUlibrary* library, CUkernel kernel) {
+  return give_module(library, kernel);
+}
+CUresult cuKernelGetName(const char** name, CUkernel kernel) {
+  return give_name(name, kernel);
+}
+CUresult cuKernelGetParamInfo(CUkernel kernel, std::size_t index, std::size_t* offset,
+                              std::size_t* bytes) {
+  return parameter(kernel, index, offset, bytes);
+}
+CUresult cuKernelGetParamCount(CUkernel kernel, std::size_t* count) {
+  return count_parameters(kernel, count);
+}
+CUresult cuFuncGetModule(CUmodule* module, CUfunction function) {
+  return give_module(module, function);
+}
+CUresult cuFuncGetName(const char** name, CUfunction function) {
+  return give_name(name, function);
+}
+CUresult cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,
+                            std::size_t* bytes) {
+  return parameter(function, index, offset, bytes);
+}
+CUresult cuFuncGetParamCount(CUfunction function, std::size_t* count) {
+  return count_parameters(function, count);
+}
+CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
+  KERNEVO_NEED(state);
+  *state = CU_FUNCTION_LOADING_STATE_LOADED;
+  return Session::get().kernel(function) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+CUresult cuFuncLoad(CUfunction function) {
+  return Session::get().kernel(function) != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig /*config*/) {
+  return cuFuncLoad(function);
+}
+
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+  KERNEVO_NEED(value);
+  if (attribute < 0 || attribute >= CU_FUNC_ATTRIBUTE_MAX)
+    return CUDA_ERROR_INVALID_VALUE;
+  const kernevo::cuda::KeepsLastError keeps;
   cudaFuncAttributes all{};
   if (const cudaError_t error = kernel_attributes(&all, key_of(function)); error != cudaSuccess)
     return driver_result(error);
@@ -253,11 +426,39 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
   return driver_result(set_kernel_attribute(key_of(function), runtime_attribute(attribute), value));
 }
-CUresult cuFuncSetCacheConfig(CUfunction /*function*/, CUfunc_cache /*config*/) {
-  return CUDA_SUCCESS;
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache /*config*/) {
+  return cuFuncLoad(function);
+}
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* least_grid, int* best, CUfunction function,
+                                                   CUoccupancyB2DSize shared_of, std::size_t shared,
+                                                   int limit, unsigned /*flags*/) {
+  return cuOccupancyMaxPotentialBlockSize(least_grid, best, function, shared_of, shared, limit);
+}
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction function,
+                                                 int blocks, int threads) {
+  KERNEVO_NEED(bytes);
+  return kernevo::cuda::same(cudaOccupancyAvailableDynamicSMemPerBlock, bytes, function, blocks,
+                             threads);
+}
+CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction function,
+                                            const CUlaunchConfig* config) {
+  KERNEVO_NEED(size);
+  KERNEVO_NEED(config);
+  const cudaLaunchConfig_t same_config = runtime_config(*config);
+  return kernevo::cuda::same(cudaOccupancyMaxPotentialClusterSize, size, function, &same_config);
+}
+CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
+                                      const CUlaunchConfig* config) {
+  KERNEVO_NEED(clusters);
+  KERNEVO_NEED(config);
+  const cudaLaunchConfig_t same_config = runtime_config(*config);
+  return kernevo::cuda::same(cudaOccupancyMaxActiveClusters, clusters, function, &same_config);
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
                                                      std::size_t shared) {
+  KERNEVO_NEED(blocks);
+  KERNEVO_READY();
+  const kernevo::cuda::KeepsLastError keeps;
   return driver_result(resident_blocks(blocks, key_of(function), threads, shared));
 }
 
@@ -270,6 +471,9 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfun
 CUresult cuOccupancyMaxPotentialBlockSize(int* least_grid, int* best, CUfunction function,
                                           CUoccupancyB2DSize shared_of, std::size_t shared,
                                           int limit) {
+  KERNEVO_NEED(least_grid);
+  KERNEVO_NEED(best);
+  KERNEVO_READY();
   const kernevo::Gpu& gpu = Session::get().machine().gpu();
   const int most =
       limit > 0 ? std::min(limit, gpu.max_threads_per_block) : gpu.max_threads_per_block;
@@ -294,6 +498,8 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* least_grid, int* best, CUfunction
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                         CUstream stream, void** parameters, void** extra) {
+  KERNEVO_READY();
+  const kernevo::cuda::KeepsLastError keeps;
   Arguments arguments = arguments_of(function, parameters, extra);
   if (arguments.error != CUDA_SUCCESS)
     return arguments.error;
@@ -306,6 +512,8 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
                                    unsigned grid_z, unsigned block_x, unsigned block_y,
                                    unsigned block_z, unsigned shared, CUstream stream,
                                    void** parameters) {
+  KERNEVO_READY();
+  const kernevo::cuda::KeepsLastError keeps;
   return driver_result(launch_kernel(key_of(function),
                                      {dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z),
                                       shared, stream, dim3(1, 1, 1)},
@@ -313,19 +521,14 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
                           void** extra) {
+  KERNEVO_NEED(config);
+  KERNEVO_READY();
+  const kernevo::cuda::KeepsLastError keeps;
   Arguments arguments = arguments_of(function, parameters, extra);
   if (arguments.error != CUDA_SUCCESS)
     return arguments.error;
-  cudaLaunchConfig_t same{};
-  same.gridDim = dim3(config->gridDimX, config->gridDimY, config->gridDimZ);
-  same.blockDim = dim3(config->blockDimX, config->blockDimY, config->blockDimZ);
-  same.dynamicSmemBytes = config->sharedMemBytes;
-  same.stream = config->hStream;
-  // The attributes are laid out alike.
-  static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
-  same.attrs = reinterpret_cast<cudaLaunchAttribute*>(config->attrs); // NOLINT
-  same.numAttrs = config->numAttrs;
-  return driver_result(launch_kernel(key_of(function), same, arguments.pointers.data()));
+  return driver_result(
+      launch_kernel(key_of(function), runtime_config(*config), arguments.pointers.data()));
 }
 
 } // extern "C"

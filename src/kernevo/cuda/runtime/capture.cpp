@@ -4,6 +4,8 @@
 #include "kernevo/cuda/core/session.h"
 #include "kernevo/cuda/core/streams.h"
 
+#include <algorithm>
+
 using kernevo::cuda::Capture;
 using kernevo::cuda::capture_status;
 using kernevo::cuda::is_stream;
@@ -15,14 +17,14 @@ namespace {
 cudaError_t begin(cudaStream_t handle, CUgraph_st* graph,
                   std::span<CUgraphNode_st* const> dependencies) {
   if (!is_stream(handle))
-    return Session::get().set_error(cudaErrorInvalidResourceHandle);
+    return kernevo::cuda::set_error(cudaErrorInvalidResourceHandle);
   CUstream_st* const stream = stream_of(handle);
-  if (stream == nullptr)
-    return Session::get().set_error(cudaErrorStreamCaptureUnsupported);
+  if (stream == stream_of(cudaStreamLegacy))
+    return kernevo::cuda::set_error(cudaErrorStreamCaptureUnsupported);
   if (!CUgraph_st::has(graph) || !graph->owns(dependencies))
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   if (stream->capturing())
-    return Session::get().set_error(cudaErrorIllegalState);
+    return kernevo::cuda::set_error(cudaErrorIllegalState);
   static unsigned long long next = 0;
   stream->capture = std::make_shared<Capture>(Capture{graph, stream, ++next, true});
   stream->last.assign(dependencies.begin(), dependencies.end());
@@ -48,20 +50,20 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
   if (graph == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   if (!is_stream(handle))
-    return Session::get().set_error(cudaErrorInvalidResourceHandle);
+    return kernevo::cuda::set_error(cudaErrorInvalidResourceHandle);
   CUstream_st* const stream = stream_of(handle);
-  if (stream == nullptr || !stream->capturing())
-    return Session::get().set_error(cudaErrorIllegalState);
+  if (!stream->capturing())
+    return kernevo::cuda::set_error(cudaErrorIllegalState);
   if (stream->capture->origin != stream)
-    return Session::get().set_error(cudaErrorStreamCaptureUnmatched);
+    return kernevo::cuda::set_error(cudaErrorStreamCaptureUnmatched);
   stream->capture->open = false;
   const bool whole = CUgraph_st::has(stream->capture->graph);
   *graph = whole ? stream->capture->graph : nullptr;
   stream->capture.reset();
   stream->last.clear();
-  return whole ? cudaSuccess : Session::get().set_error(cudaErrorStreamCaptureInvalidated);
+  return whole ? cudaSuccess : kernevo::cuda::set_error(cudaErrorStreamCaptureInvalidated);
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* status) {
   return capture_status(handle, status);
@@ -81,8 +83,12 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
     *graph = stream->capture->graph;
   if (dependencies != nullptr)
     *dependencies = stream->last.data();
-  if (edges != nullptr)
-    *edges = nullptr;
+  // All edges are plain ones; who asks for their data reads as many as there are nodes.
+  if (edges != nullptr) {
+    static thread_local std::vector<cudaGraphEdgeData> plain;
+    plain.assign(std::max<std::size_t>(1, stream->last.size()), cudaGraphEdgeData{});
+    *edges = plain.data();
+  }
   if (count != nullptr)
     *count = stream->last.size();
   return cudaSuccess;
@@ -91,13 +97,13 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t handle, cudaGraphNo
                                                 const cudaGraphEdgeData* /*data*/,
                                                 std::size_t count, unsigned flags) {
   if (!is_stream(handle))
-    return Session::get().set_error(cudaErrorInvalidResourceHandle);
+    return kernevo::cuda::set_error(cudaErrorInvalidResourceHandle);
   CUstream_st* const stream = stream_of(handle);
-  if (stream == nullptr || !stream->capturing())
-    return Session::get().set_error(cudaErrorIllegalState);
+  if (!stream->capturing())
+    return kernevo::cuda::set_error(cudaErrorIllegalState);
   if (!CUgraph_st::has(stream->capture->graph) ||
       !stream->capture->graph->owns({dependencies, count}))
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   if (flags == cudaStreamSetCaptureDependencies)
     stream->last.clear();
   stream->last.insert(stream->last.end(), dependencies, dependencies + count);

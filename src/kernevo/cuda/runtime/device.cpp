@@ -1,7 +1,9 @@
 // The one device: its properties, attributes, limits, and the last error.
 #include "kernevo/cuda/core/device.h"
 
+#include "kernevo/cuda/core/contexts.h"
 #include "kernevo/cuda/core/session.h"
+#include "kernevo/cuda/core/streams.h"
 
 using namespace kernevo::cuda; // NOLINT(google-build-using-namespace)
 
@@ -9,18 +11,18 @@ extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
   if (count == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   *count = 1;
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
   if (device == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   *device = 0;
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
-  return device == 0 ? cudaSuccess : Session::get().set_error(cudaErrorInvalidDevice);
+  return device == 0 ? cudaSuccess : kernevo::cuda::set_error(cudaErrorInvalidDevice);
 }
 cudaError_t cudaInitDevice(int device, unsigned /*device_flags*/, unsigned /*flags*/) {
   return cudaSetDevice(device);
@@ -46,16 +48,18 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return Session::get().last_error(false);
+  return set_error(synchronize_device());
 }
 cudaError_t cudaDeviceReset() {
+  synchronize_device();
+  last_error(true);
   return cudaSuccess;
 }
 cudaError_t cudaGetLastError() {
-  return Session::get().last_error(true);
+  return kernevo::cuda::last_error(true);
 }
 cudaError_t cudaPeekAtLastError() {
-  return Session::get().last_error(false);
+  return kernevo::cuda::last_error(false);
 }
 cudaError_t cudaDriverGetVersion(int* version) {
   *version = CUDART_VERSION;
@@ -85,9 +89,8 @@ cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
   *config = cudaSharedMemBankSizeFourByte;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* /*text*/) {
-  *device = 0;
-  return cudaSuccess;
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  return device_by_pci_bus_id(device, text);
 }
 cudaError_t cudaSetValidDevices(int* /*devices*/, int /*count*/) {
   return cudaSuccess;
@@ -95,7 +98,7 @@ cudaError_t cudaSetValidDevices(int* /*devices*/, int /*count*/) {
 cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr /*attribute*/, int /*from*/,
                                       int /*to*/) {
   *value = 0;
-  return Session::get().set_error(cudaErrorInvalidDevice);
+  return kernevo::cuda::set_error(cudaErrorInvalidDevice);
 }
 cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(std::size_t* width,
                                                  const cudaChannelFormatDesc* /*format*/,
@@ -111,10 +114,10 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int /*device*/, int /*peer*/) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceEnablePeerAccess(int /*peer*/, unsigned /*flags*/) {
-  return Session::get().set_error(cudaErrorInvalidDevice);
+  return kernevo::cuda::set_error(cudaErrorInvalidDevice);
 }
 cudaError_t cudaDeviceDisablePeerAccess(int /*peer*/) {
-  return Session::get().set_error(cudaErrorInvalidDevice);
+  return kernevo::cuda::set_error(cudaErrorInvalidDevice);
 }
 cudaError_t cudaProfilerStart() {
   return cudaSuccess;

@@ -4,52 +4,121 @@
 #include "kernevo/cuda/core/session.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <set>
 
 using kernevo::cuda::Session;
 
+// Something of the program's that goes when nobody holds it any more.
+struct CUuserObject_st : kernevo::cuda::Live<CUuserObject_st> {
+  void* object = nullptr;
+  cudaHostFn_t destroy = nullptr;
+  std::atomic<unsigned> holders = 0;
+};
+
+namespace {
+
+cudaError_t let_go(CUuserObject_st* object, unsigned count) {
+  if (object->holders < count || count == 0)
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
+  if ((object->holders -= count) == 0) {
+    object->destroy(object->object);
+    delete object;
+  }
+  return cudaSuccess;
+}
+
+} // namespace
+
 extern "C" {
 
+cudaError_t cudaUserObjectCreate(cudaUserObject_t* made, void* object, cudaHostFn_t destroy,
+                                 unsigned holders, unsigned flags) {
+  if (made == nullptr || destroy == nullptr || holders == 0 ||
+      flags != cudaUserObjectNoDestructorSync)
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
+  *made = new CUuserObject_st();
+  (*made)->object = object;
+  (*made)->destroy = destroy;
+  (*made)->holders = holders;
+  return cudaSuccess;
+}
+cudaError_t cudaUserObjectRetain(cudaUserObject_t object, unsigned count) {
+  if (!CUuserObject_st::has(object) || count == 0)
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
+  object->holders += count;
+  return cudaSuccess;
+}
+cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned count) {
+  return CUuserObject_st::has(object) ? let_go(object, count)
+                                      : kernevo::cuda::set_error(cudaErrorInvalidValue);
+}
+// The graph and its copies hold it together, through one holder that is counted.
+cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned count,
+                                      unsigned flags) {
+  if (!CUgraph_st::has(graph) || !CUuserObject_st::has(object) || count == 0 ||
+      (flags & ~static_cast<unsigned>(cudaGraphUserObjectMove)) != 0)
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
+  if ((flags & cudaGraphUserObjectMove) == 0)
+    object->holders += count;
+  for (unsigned i = 0; i < count; ++i)
+    graph->held.emplace_back(object, std::shared_ptr<void>(object, [](void* held) {
+                               let_go(static_cast<CUuserObject_st*>(held), 1);
+                             }));
+  return cudaSuccess;
+}
+cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned count) {
+  if (!CUgraph_st::has(graph) || !CUuserObject_st::has(object))
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
+  for (unsigned i = 0; i < count; ++i) {
+    const auto found = std::find_if(graph->held.begin(), graph->held.end(),
+                                    [&](const auto& one) { return one.first == object; });
+    if (found == graph->held.end())
+      return kernevo::cuda::set_error(cudaErrorInvalidValue);
+    graph->held.erase(found);
+  }
+  return cudaSuccess;
+}
 cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned /*flags*/) {
   if (graph == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   *graph = new CUgraph_st();
   return cudaSuccess;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   if (!CUgraph_st::has(graph) || graph->is_child)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   delete graph;
   return cudaSuccess;
 }
 cudaError_t cudaGraphClone(cudaGraph_t* copy, cudaGraph_t graph) {
   if (copy == nullptr || !CUgraph_st::has(graph))
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   *copy = graph->clone().release();
   return cudaSuccess;
 }
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* node, cudaGraphNode_t original,
                                      cudaGraph_t copy) {
   if (!CUgraph_st::has(copy))
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   const auto found = copy->clone_of.find(original);
   if (found == copy->clone_of.end())
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   *node = found->second;
   return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
                                  unsigned long long flags) {
   if (executable == nullptr || !CUgraph_st::has(graph))
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   auto made = std::make_unique<CUgraphExec_st>();
   made->graph = graph->clone();
   made->order = made->graph->order();
   made->flags = flags;
   if (made->order.size() != made->graph->nodes.size())
-    return Session::get().set_error(cudaErrorInvalidValue); // a circle
+    return kernevo::cuda::set_error(cudaErrorInvalidValue); // a circle
   *executable = made.release();
   return cudaSuccess;
 }
@@ -67,20 +136,20 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* executable, cudaGrap
 }
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t executable, unsigned long long* flags) {
   if (!CUgraphExec_st::has(executable))
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   *flags = executable->flags;
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   if (!CUgraphExec_st::has(executable))
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   delete executable;
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* info) {
   if (!CUgraphExec_st::has(executable) || !CUgraph_st::has(graph))
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   const auto& old = executable->graph->nodes;
   cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
   if (old.size() != graph->nodes.size())
@@ -95,7 +164,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
     info->result = result;
   }
   if (result != cudaGraphExecUpdateSuccess)
-    return Session::get().set_error(cudaErrorGraphExecUpdateFailure);
+    return kernevo::cuda::set_error(cudaErrorGraphExecUpdateFailure);
   // The nodes that the executable was made of stay valid names of its nodes.
   std::map<const CUgraphNode_st*, std::size_t> before;
   for (std::size_t i = 0; i < old.size(); ++i)
@@ -108,21 +177,35 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
   executable->order = executable->graph->order();
   return cudaSuccess;
 }
-cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle) {
+  using namespace kernevo::cuda; // NOLINT(google-build-using-namespace)
   if (!CUgraphExec_st::has(executable))
-    return Session::get().set_error(cudaErrorInvalidValue);
-  return Session::get().submit(
-      stream,
-      [executable] {
-        if (!CUgraphExec_st::has(executable)) // destroyed since the launch was captured
-          return cudaErrorInvalidValue;
-        for (const CUgraphNode_st* node : executable->order)
-          if (node->enabled && node->work)
-            if (const cudaError_t error = node->work(); error != cudaSuccess)
-              return error;
-        return cudaSuccess;
-      },
-      cudaGraphNodeTypeGraph);
+    return set_error(cudaErrorInvalidValue);
+  if (!is_stream(handle))
+    return set_error(cudaErrorInvalidResourceHandle);
+  Session& session = Session::get();
+  CUstream_st& stream = *stream_of(handle);
+  const auto work = [all = work_of(executable->order)] { return run_all(all); };
+  if (stream.capturing())
+    return session.submit(handle, work, cudaGraphNodeTypeGraph);
+  const std::lock_guard lock(session.mutex);
+  std::vector<Point> needs;
+  std::vector<CUevent_st*> records;
+  for (const CUgraphNode_st* node : executable->order)
+    if (node->enabled && CUevent_st::has(node->event)) {
+      if (node->type == cudaGraphNodeTypeWaitEvent)
+        needs.push_back(node->event->point);
+      else
+        records.push_back(node->event);
+    }
+  for (CUevent_st* const event : records)
+    event->reached = std::make_shared<CUevent_st::Reached>();
+  if (!needs.empty())
+    stream.queue->add(nullptr, needs);
+  const cudaError_t error = session.submit(handle, work, cudaGraphNodeTypeGraph);
+  for (CUevent_st* const event : records)
+    event->point = stream.queue->last();
+  return error;
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t /*executable*/, cudaStream_t /*stream*/) {
   return cudaSuccess;
@@ -130,10 +213,10 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t /*executable*/, cudaStream_t /*strea
 
 cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned /*flags*/) {
   if (!CUgraph_st::has(graph))
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   std::FILE* const file = std::fopen(path, "w");
   if (file == nullptr)
-    return Session::get().set_error(cudaErrorOperatingSystem);
+    return kernevo::cuda::set_error(cudaErrorOperatingSystem);
   std::fputs("digraph graph_1 {\n", file);
   for (const auto& node : graph->nodes) {
     std::fprintf(file, "  n%p [label=\"type %d\"];\n", static_cast<const void*>(node.get()),

@@ -9,7 +9,7 @@ using kernevo::cuda::Session;
 namespace {
 
 cudaError_t refuse() {
-  return Session::get().set_error(cudaErrorInvalidValue);
+  return kernevo::cuda::set_error(cudaErrorInvalidValue);
 }
 
 // Of edges inside the graph.

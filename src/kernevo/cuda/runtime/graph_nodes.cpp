@@ -13,7 +13,7 @@ using kernevo::cuda::Work;
 namespace {
 
 cudaError_t refuse() {
-  return Session::get().set_error(cudaErrorInvalidValue);
+  return kernevo::cuda::set_error(cudaErrorInvalidValue);
 }
 
 cudaError_t add(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* needs,
@@ -36,17 +36,13 @@ bool set_kernel(CUgraphNode_st& node, const cudaKernelNodeParams& parameters) {
   if (kernel == nullptr)
     return false;
   node.kernel = kernel;
-  node.work = [kernel] {
-    const cudaKernelNodeParams& p = kernel->parameters;
-    return cudaLaunchKernel(p.func, p.gridDim, p.blockDim, p.kernelParams, p.sharedMemBytes,
-                            nullptr);
-  };
+  node.work = [launch = kernel->launch] { return Session::get().run(*launch); };
   return true;
 }
 
 void set_copy(CUgraphNode_st& node, const cudaMemcpy3DParms& parameters) {
   node.copy = parameters;
-  node.work = [parameters] { return cudaMemcpy3D(&parameters); };
+  node.work = [parameters] { return kernevo::cuda::copy_box(parameters); };
 }
 
 void set_copy(CUgraphNode_st& node, void* to, const void* from, std::size_t bytes,
@@ -56,14 +52,14 @@ void set_copy(CUgraphNode_st& node, void* to, const void* from, std::size_t byte
   node.copy.dstPtr = {to, bytes, bytes, 1};
   node.copy.extent = {bytes, 1, 1};
   node.copy.kind = kind;
-  node.work = [=] { return cudaMemcpy(to, from, bytes, kind); };
+  node.work = [=] { return kernevo::cuda::copy_bytes(to, from, bytes, kind); };
 }
 
 void set_fill(CUgraphNode_st& node, const cudaMemsetParams& parameters) {
   node.fill = parameters;
   node.work = [p = parameters] {
-    return Session::get().set_error(kernevo::cuda::fill_rows(
-        {kernevo::cuda::bytes_of(p.dst), p.pitch}, p.value, p.elementSize, p.width, p.height));
+    return kernevo::cuda::fill_rows({kernevo::cuda::bytes_of(p.dst), p.pitch}, p.value,
+                                    p.elementSize, p.width, p.height);
   };
 }
 
@@ -92,7 +88,12 @@ bool set_event(CUgraphNode_st& node, cudaEvent_t event) {
     return false;
   node.event = event;
   if (node.type == cudaGraphNodeTypeEventRecord)
-    node.work = [event] { return cudaEventRecord(event, nullptr); };
+    node.work = [event] {
+      const std::lock_guard lock(Session::get().mutex);
+      if (CUevent_st::has(event) && event->reached != nullptr)
+        event->reached->at = std::chrono::steady_clock::now();
+      return cudaSuccess;
+    };
   return true;
 }
 
@@ -272,7 +273,7 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cud
   if (parameters == nullptr)
     return refuse();
   if (parameters->type == cudaGraphNodeTypeConditional)
-    return Session::get().set_error(cudaErrorNotSupported);
+    return kernevo::cuda::set_error(cudaErrorNotSupported);
   if (parameters->type == cudaGraphNodeTypeMemAlloc) {
     cudaMemAllocNodeParams plain_parameters{};
     plain_parameters.bytesize = parameters->alloc.bytesize;

@@ -19,25 +19,27 @@ std::optional<kernevo::vgpu::KernelInfo> known_kernel(const void* host) {
   return info ? std::optional(std::move(*info)) : std::nullopt;
 }
 
+// By <<<...>>>, taken by the stub it calls.
+std::vector<LaunchShape>& pushed() {
+  static thread_local std::vector<LaunchShape> shapes;
+  return shapes;
+}
+
 } // namespace
 
 extern "C" {
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
                                      struct CUstream_st* stream) {
-  Session& session = Session::get();
-  const std::lock_guard lock(session.mutex);
-  session.pushed.push_back({grid, block, shared, stream, dim3(1, 1, 1)});
+  pushed().push_back({grid, block, shared, stream, dim3(1, 1, 1)});
   return 0;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared, void* stream) {
-  Session& session = Session::get();
-  const std::lock_guard lock(session.mutex);
-  if (session.pushed.empty())
+  if (pushed().empty())
     return cudaErrorMissingConfiguration;
-  const LaunchShape shape = session.pushed.back();
-  session.pushed.pop_back();
+  const LaunchShape shape = pushed().back();
+  pushed().pop_back();
   *grid = shape.grid;
   *block = shape.block;
   *shared = shape.shared;
@@ -77,14 +79,16 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* ho
 cudaError_t cudaFuncGetName(const char** name, const void* host) {
   const Kernel* const kernel = Session::get().kernel(host);
   if (kernel == nullptr)
-    return Session::get().set_error(cudaErrorInvalidDeviceFunction);
+    return kernevo::cuda::set_error(cudaErrorInvalidDeviceFunction);
+  if (name == nullptr)
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   *name = kernel->name.c_str();
   return cudaSuccess;
 }
 cudaError_t cudaFuncGetParamCount(const void* host, std::size_t* count) {
   const auto info = known_kernel(host);
   if (!info)
-    return Session::get().set_error(cudaErrorInvalidDeviceFunction);
+    return kernevo::cuda::set_error(cudaErrorInvalidDeviceFunction);
   *count = info->parameters.size();
   return cudaSuccess;
 }
@@ -92,7 +96,7 @@ cudaError_t cudaFuncGetParamInfo(const void* host, std::size_t index, std::size_
                                  std::size_t* bytes) {
   const auto info = known_kernel(host);
   if (!info || index >= info->parameters.size())
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   *offset = info->parameters[index].offset;
   if (bytes != nullptr)
     *bytes = info->parameters[index].size;

@@ -25,7 +25,7 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
   *function = reinterpret_cast<cudaFunction_t>(const_cast<void*>(symbol)); // NOLINT
   return Session::get().kernel(symbol) != nullptr
              ? cudaSuccess
-             : Session::get().set_error(cudaErrorInvalidDeviceFunction);
+             : kernevo::cuda::set_error(cudaErrorInvalidDeviceFunction);
 }
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption* /*jit*/,
                                 void** /*jit_values*/, unsigned /*jit_count*/,

@@ -2,10 +2,22 @@
 #include "kernevo/cuda/core/memory.h"
 
 #include "kernevo/cuda/core/session.h"
+#include "kernevo/cuda/core/streams.h"
 
 #include <cstring>
 
 using namespace kernevo::cuda; // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// After a copy that the caller may rely on.
+cudaError_t settled(cudaStream_t stream) {
+  if (is_stream(stream) && stream_of(stream)->capturing())
+    return cudaSuccess;
+  return set_error(synchronize_stream(stream));
+}
+
+} // namespace
 
 extern "C" {
 
@@ -23,7 +35,7 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned /*flags*/)
 }
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
   if (!is_stream(stream))
-    return Session::get().set_error(cudaErrorInvalidResourceHandle);
+    return set_error(cudaErrorInvalidResourceHandle);
   return allocate(pointer, bytes, "cudaMallocAsync");
 }
 cudaError_t cudaFree(void* pointer) {
@@ -47,7 +59,7 @@ cudaError_t cudaHostUnregister(void* pointer) {
 }
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned /*flags*/) {
   if (device == nullptr || host == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   *device = host;
   return cudaSuccess;
 }
@@ -61,7 +73,7 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
   if (pointer == nullptr || pitch < extent.width ||
       __builtin_mul_overflow(pitch, extent.height, &bytes) ||
       __builtin_mul_overflow(bytes, extent.depth, &bytes))
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   *pointer = {nullptr, pitch, extent.width, extent.height};
   return allocate(&pointer->ptr, bytes, "cudaMalloc3D");
 }
@@ -96,14 +108,14 @@ cudaError_t cudaMemAdvise(const void* /*pointer*/, std::size_t /*bytes*/,
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return copy(to, from, bytes, kind, stream);
+  return copy(to, from, bytes, kind, stream, false);
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
+  return copy(to, from, bytes, kind, nullptr, true);
 }
 cudaError_t cudaMemcpyPeer(void* to, int /*to_device*/, const void* from, int /*from_device*/,
                            std::size_t bytes) {
-  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, nullptr);
+  return copy(to, from, bytes, cudaMemcpyDefault, nullptr, true);
 }
 cudaError_t cudaMemcpyPeerAsync(void* to, int /*to_device*/, const void* from, int /*from_device*/,
                                 std::size_t bytes, cudaStream_t stream) {
@@ -113,25 +125,29 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream) {
   if (width > to_pitch || width > from_pitch)
-    return Session::get().set_error(cudaErrorInvalidPitchValue);
-  return Session::get().submit(stream, [=] {
-    return copy_rows({bytes_of(to), to_pitch}, {bytes_of(from), from_pitch}, width, height, kind);
-  });
+    return set_error(cudaErrorInvalidPitchValue);
+  return copy_planes({bytes_of(to), to_pitch}, {bytes_of(from), from_pitch}, width, height, kind,
+                     stream, false);
 }
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
+  if (width > to_pitch || width > from_pitch)
+    return set_error(cudaErrorInvalidPitchValue);
+  return copy_planes({bytes_of(to), to_pitch}, {bytes_of(from), from_pitch}, width, height, kind,
+                     nullptr, true);
 }
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
   if (parameters == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
-  return copy(*parameters, stream);
+    return set_error(cudaErrorInvalidValue);
+  return copy(*parameters, stream, false);
 }
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
-  return cudaMemcpy3DAsync(parameters, nullptr);
+  if (parameters == nullptr)
+    return set_error(cudaErrorInvalidValue);
+  return copy(*parameters, nullptr, true);
 }
 
-cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
+static cudaMemcpy3DParms without_devices(const cudaMemcpy3DPeerParms* p) {
   cudaMemcpy3DParms same{};
   same.srcArray = p->srcArray;
   same.srcPos = p->srcPos;
@@ -141,25 +157,24 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t s
   same.dstPtr = p->dstPtr;
   same.extent = p->extent;
   same.kind = cudaMemcpyDefault;
-  return cudaMemcpy3DAsync(&same, stream);
+  return same;
 }
-cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters) {
-  return cudaMemcpy3DPeerAsync(parameters, nullptr);
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p, cudaStream_t stream) {
+  return p == nullptr ? set_error(cudaErrorInvalidValue) : copy(without_devices(p), stream, false);
+}
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
+  return p == nullptr ? set_error(cudaErrorInvalidValue) : copy(without_devices(p), nullptr, true);
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
-  return Session::get().submit(
-      stream, [=] { return fill_elements(to, static_cast<unsigned>(value), 1, bytes); },
-      cudaGraphNodeTypeMemset);
+  return fill({bytes_of(to), 0}, static_cast<unsigned>(value), 1, bytes, 1, stream);
 }
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
   return cudaMemsetAsync(to, value, bytes, nullptr);
 }
 cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream) {
-  return Session::get().submit(stream, [=] {
-    return fill_rows({bytes_of(to), pitch}, static_cast<unsigned>(value), 1, width, height);
-  });
+  return fill({bytes_of(to), pitch}, static_cast<unsigned>(value), 1, width, height, stream);
 }
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
                          std::size_t height) {
@@ -181,16 +196,16 @@ cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent) {
 
 cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
   if (pointer == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   *pointer = symbol_bytes(symbol, 0, 0);
-  return *pointer != nullptr ? cudaSuccess : Session::get().set_error(cudaErrorInvalidSymbol);
+  return *pointer != nullptr ? cudaSuccess : set_error(cudaErrorInvalidSymbol);
 }
 cudaError_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
   const Symbol* found = Session::get().symbol(symbol);
   if (found == nullptr)
-    return Session::get().set_error(cudaErrorInvalidSymbol);
+    return set_error(cudaErrorInvalidSymbol);
   if (bytes == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return set_error(cudaErrorInvalidValue);
   *bytes = found->bytes;
   return cudaSuccess;
 }
@@ -199,24 +214,26 @@ cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::s
                                     cudaStream_t stream) {
   std::byte* to = symbol_bytes(symbol, bytes, offset);
   if (to == nullptr)
-    return Session::get().set_error(cudaErrorInvalidSymbol);
-  return Session::get().submit(stream, [=] { return copy_bytes(to, from, bytes); });
+    return set_error(cudaErrorInvalidSymbol);
+  return copy(to, from, bytes, cudaMemcpyDefault, stream, false);
 }
 cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes,
                                std::size_t offset, cudaMemcpyKind kind) {
-  return cudaMemcpyToSymbolAsync(symbol, from, bytes, offset, kind, nullptr);
+  const cudaError_t error = cudaMemcpyToSymbolAsync(symbol, from, bytes, offset, kind, nullptr);
+  return error == cudaSuccess ? settled(nullptr) : error;
 }
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes,
                                       std::size_t offset, cudaMemcpyKind /*kind*/,
                                       cudaStream_t stream) {
   const std::byte* from = symbol_bytes(symbol, bytes, offset);
   if (from == nullptr)
-    return Session::get().set_error(cudaErrorInvalidSymbol);
-  return Session::get().submit(stream, [=] { return copy_bytes(to, from, bytes); });
+    return set_error(cudaErrorInvalidSymbol);
+  return copy(to, from, bytes, cudaMemcpyDefault, stream, false);
 }
 cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes,
                                  std::size_t offset, cudaMemcpyKind kind) {
-  return cudaMemcpyFromSymbolAsync(to, symbol, bytes, offset, kind, nullptr);
+  const cudaError_t error = cudaMemcpyFromSymbolAsync(to, symbol, bytes, offset, kind, nullptr);
+  return error == cudaSuccess ? settled(nullptr) : error;
 }
 
 } // extern "C"

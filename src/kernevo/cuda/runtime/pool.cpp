@@ -8,14 +8,17 @@
 using kernevo::cuda::Session;
 
 struct CUmemPoolHandle_st : kernevo::cuda::Live<CUmemPoolHandle_st> {
-  std::map<cudaMemPoolAttr, std::uint64_t> attributes;
+  std::map<cudaMemPoolAttr, std::uint64_t> attributes = {
+      {cudaMemPoolReuseFollowEventDependencies, 1},
+      {cudaMemPoolReuseAllowOpportunistic, 1},
+      {cudaMemPoolReuseAllowInternalDependencies, 1}};
 };
 
 namespace {
 
 CUmemPoolHandle_st& default_pool() {
-  static CUmemPoolHandle_st pool;
-  return pool;
+  static auto* const pool = new CUmemPoolHandle_st(); // asked for until the very end
+  return *pool;
 }
 
 cudaMemPool_t& current_pool() {
@@ -30,7 +33,7 @@ std::size_t bytes_of(cudaMemPoolAttr attribute) {
 }
 
 cudaError_t refuse() {
-  return Session::get().set_error(cudaErrorInvalidValue);
+  return kernevo::cuda::set_error(cudaErrorInvalidValue);
 }
 
 } // namespace
@@ -42,16 +45,42 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPo
   return CUmemPoolHandle_st::has(pool) ? cudaMallocAsync(pointer, bytes, stream) : refuse();
 }
 
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int /*device*/) {
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  if (pool == nullptr || device != 0)
+    return refuse();
   *pool = &default_pool();
   return cudaSuccess;
 }
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int /*device*/) {
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  if (pool == nullptr || device != 0)
+    return refuse();
   *pool = current_pool();
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSetMemPool(int /*device*/, cudaMemPool_t pool) {
   if (!CUmemPoolHandle_st::has(pool))
+    return refuse();
+  current_pool() = pool;
+  return cudaSuccess;
+}
+// There is one device and one kind of memory: the place decides nothing.
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* place,
+                                     cudaMemAllocationType /*type*/) {
+  if (pool == nullptr || place == nullptr)
+    return refuse();
+  *pool = &default_pool();
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* place,
+                              cudaMemAllocationType /*type*/) {
+  if (pool == nullptr || place == nullptr)
+    return refuse();
+  *pool = current_pool();
+  return cudaSuccess;
+}
+cudaError_t cudaMemSetMemPool(cudaMemLocation* place, cudaMemAllocationType /*type*/,
+                              cudaMemPool_t pool) {
+  if (place == nullptr || !CUmemPoolHandle_st::has(pool))
     return refuse();
   current_pool() = pool;
   return cudaSuccess;
@@ -78,6 +107,9 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
     return refuse();
   std::uint64_t stored = 0;
   std::memcpy(&stored, value, bytes_of(attribute));
+  // High-water marks can only be set back.
+  if (attribute == cudaMemPoolAttrReservedMemCurrent || attribute == cudaMemPoolAttrUsedMemCurrent)
+    return refuse();
   pool->attributes[attribute] = stored;
   return cudaSuccess;
 }
@@ -94,6 +126,8 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t /*pool*/, const cudaMemAccessDesc
 }
 cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t /*pool*/,
                                  cudaMemLocation* /*location*/) {
+  if (flags == nullptr)
+    return refuse();
   *flags = cudaMemAccessFlagsProtReadWrite;
   return cudaSuccess;
 }

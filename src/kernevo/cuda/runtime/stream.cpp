@@ -5,6 +5,15 @@
 
 using namespace kernevo::cuda; // NOLINT(google-build-using-namespace)
 
+namespace {
+
+// That work is left is an answer, not an error to remember.
+cudaError_t told(cudaError_t error) {
+  return error == cudaErrorNotReady ? error : set_error(error);
+}
+
+} // namespace
+
 extern "C" {
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
@@ -20,26 +29,26 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return destroy_stream(stream);
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return stream_state(stream);
+  return set_error(synchronize_stream(stream));
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return stream_state(stream);
+  return told(query_stream(stream));
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned /*flags*/) {
   return wait_for_event(handle, event);
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
   if (!is_stream(handle))
-    return Session::get().set_error(cudaErrorInvalidResourceHandle);
+    return kernevo::cuda::set_error(cudaErrorInvalidResourceHandle);
   const CUstream_st* const stream = stream_of(handle);
-  *priority = stream == nullptr ? 0 : stream->priority;
+  *priority = stream->priority;
   return cudaSuccess;
 }
 cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
   if (!is_stream(handle))
-    return Session::get().set_error(cudaErrorInvalidResourceHandle);
+    return kernevo::cuda::set_error(cudaErrorInvalidResourceHandle);
   const CUstream_st* const stream = stream_of(handle);
-  *flags = stream == nullptr ? 0 : stream->flags;
+  *flags = stream->flags;
   return cudaSuccess;
 }
 cudaError_t cudaStreamGetDevice(cudaStream_t /*stream*/, int* device) {
@@ -47,7 +56,9 @@ cudaError_t cudaStreamGetDevice(cudaStream_t /*stream*/, int* device) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  *id = reinterpret_cast<unsigned long long>(stream); // NOLINT
+  if (!is_stream(stream) || id == nullptr)
+    return set_error(cudaErrorInvalidResourceHandle);
+  *id = stream_of(stream)->queue->id();
   return cudaSuccess;
 }
 cudaError_t cudaStreamCopyAttributes(cudaStream_t /*to*/, cudaStream_t /*from*/) {
@@ -56,7 +67,7 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t /*to*/, cudaStream_t /*from*/)
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned /*flags*/) {
   if (callback == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   return Session::get().submit(
       stream,
       [=] {
@@ -104,10 +115,10 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return cudaEventRecord(event, stream);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return event_state(event);
+  return set_error(synchronize_event(event));
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return event_state(event);
+  return told(query_event(event));
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
   return elapsed_time(milliseconds, begin, end);

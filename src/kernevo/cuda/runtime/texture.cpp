@@ -19,7 +19,7 @@ bool holds(const cudaArray& array, std::size_t x, std::size_t y, std::size_t wid
 }
 
 cudaError_t refuse(cudaError_t error = cudaErrorInvalidValue) {
-  return Session::get().set_error(error);
+  return kernevo::cuda::set_error(error);
 }
 
 // Rows between an array and memory; `write` is towards the array. Offsets and widths in bytes.
@@ -77,7 +77,7 @@ cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array, const cudaChan
   image.levels = std::clamp(levels, 1U, most);
   const auto storage = session.machine().allocate(vgpu::image_bytes(image), "cudaMipmappedArray");
   if (!storage)
-    return session.set_error(cudaErrorMemoryAllocation);
+    return set_error(cudaErrorMemoryAllocation);
   image.memory = *storage;
   for (std::uint32_t level = 0; level < image.levels; ++level) {
     cudaArray one;
@@ -142,7 +142,7 @@ cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* desc, cudaArray_const_t ar
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
                                      std::size_t pitch, std::size_t width, std::size_t height,
                                      cudaMemcpyKind /*kind*/, cudaStream_t stream) {
-  return Session::get().submit(stream, [=] {
+  return Session::get().submit_and_wait(stream, [=] {
     return copy_rows(to, x, y, const_cast<void*>(from), pitch, width, height, true); // NOLINT
   });
 }
@@ -162,13 +162,14 @@ cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, cons
 cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t from,
                                   std::size_t x, std::size_t y, std::size_t width,
                                   std::size_t height, cudaMemcpyKind /*kind*/) {
-  return Session::get().set_error(copy_rows(from, x, y, to, pitch, width, height, false));
+  return cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, cudaMemcpyDefault,
+                                    nullptr);
 }
 cudaError_t cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, cudaArray_const_t from,
                                        std::size_t x, std::size_t y, std::size_t width,
                                        std::size_t height, cudaMemcpyKind /*kind*/,
                                        cudaStream_t stream) {
-  return Session::get().submit(
+  return Session::get().submit_and_wait(
       stream, [=] { return copy_rows(from, x, y, to, pitch, width, height, false); });
 }
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t to_x, std::size_t to_y,
@@ -179,9 +180,10 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t to_x, std::size
     return refuse(cudaErrorInvalidResourceHandle);
   if (!holds(*from, x, y, width, height))
     return refuse();
-  return Session::get().set_error(copy_rows(to, to_x, to_y,
-                                            array_bytes(*from) + y * array_pitch(*from) + x,
-                                            array_pitch(*from), width, height, true));
+  return Session::get().submit_and_wait(nullptr, [=] {
+    return copy_rows(to, to_x, to_y, array_bytes(*from) + y * array_pitch(*from) + x,
+                     array_pitch(*from), width, height, true);
+  });
 }
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x, std::size_t y,
                                 std::size_t bytes, cudaMemcpyKind kind) {
@@ -203,14 +205,14 @@ cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource,
                                              cudaTextureObject_t object) {
   const ImageObject* const found = image_object(object);
   if (found == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   *resource = found->resource;
   return cudaSuccess;
 }
 cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* texture, cudaTextureObject_t object) {
   const ImageObject* const found = image_object(object);
   if (found == nullptr)
-    return Session::get().set_error(cudaErrorInvalidValue);
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   *texture = found->texture;
   return cudaSuccess;
 }

@@ -15,12 +15,16 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
+#include <mutex>
+#include <set>
 
 namespace kernevo::vgpu {
 namespace {
 
 // What a launch by a kernel costs of the instruction budget, at least.
 constexpr std::uint64_t kInstructionsOfLaunch = 1000;
+// What shared memory is given in (MachineOptions::granule).
+constexpr std::uint64_t kSharedUnit = 128;
 
 // Module variables of a program in this machine's memory, by variable.
 using Instance = std::vector<std::uint64_t>;
@@ -231,7 +235,7 @@ LaunchResult take_result(LaunchState& launch) {
 struct Machine::State {
   State(Gpu the_gpu, MachineOptions the_options)
       : gpu(std::move(the_gpu)), options(the_options),
-        memory(options.memory_limit, options.sanitize) {}
+        memory(options.memory_limit, options.sanitize, options.granule) {}
 
   Gpu gpu;
   MachineOptions options;
@@ -239,9 +243,13 @@ struct Machine::State {
   TextureTable textures;
   std::map<std::uint64_t, Instance> instances; // by Program::id
   std::map<std::uint64_t, InitialContents> initial_contents;
+  std::mutex launches;
+  std::set<LaunchState*> running;
+  bool interrupted = false;
 
   // The program's variables, made on first use.
   Result<const Instance*> instance(const Program& program) {
+    const auto held = memory.lock();
     const auto found = instances.find(program.id);
     if (found != instances.end())
       return &found->second;
@@ -286,10 +294,12 @@ Result<DevicePointer> Machine::adopt(std::span<std::byte> storage, const std::st
 }
 
 Result<std::uint64_t> Machine::create_texture(const TextureDescription& description) {
+  const auto held = state_->memory.lock();
   return state_->textures.add_texture(description, state_->memory);
 }
 
 Result<std::uint64_t> Machine::create_surface(const ImageDescription& image) {
+  const auto held = state_->memory.lock();
   return state_->textures.add_surface(image, state_->memory);
 }
 
@@ -302,12 +312,14 @@ bool Machine::destroy_texture(std::uint64_t handle) {
 }
 
 void Machine::free(DevicePointer pointer) {
+  const auto held = state_->memory.lock();
   if (const Allocation* found = state_->memory.find(pointer))
     state_->textures.forget_memory(found->base, found->end());
   state_->memory.free(pointer);
 }
 
 std::span<std::byte> Machine::bytes(DevicePointer pointer) {
+  const auto held = state_->memory.lock();
   const Allocation* found = state_->memory.find(pointer);
   return found == nullptr ? std::span<std::byte>() : content_of(*found);
 }
@@ -317,6 +329,10 @@ std::span<const std::uint8_t> Machine::written(DevicePointer pointer) const {
   if (found == nullptr || found->written == nullptr)
     return {};
   return {found->written, found->bytes};
+}
+
+std::uint64_t Machine::used() const {
+  return state_->memory.used();
 }
 
 const Gpu& Machine::gpu() const {
@@ -400,8 +416,9 @@ void Machine::profile(std::optional<std::uint64_t> l1_bytes) {
 
 LaunchResult Machine::launch(const Program& program, const LaunchConfig& config) {
   std::vector<DeviceLaunch> open; // what kernels launched, the next at the end
-  const MachineOptions whole_options = state_->options;
-  LaunchResult result = launch_grid(program, config, open);
+  MachineOptions options = state_->options;
+  const std::uint64_t budget = options.instruction_budget;
+  LaunchResult result = launch_grid(program, config, options, open);
   while (!open.empty() && !result.fault) {
     const DeviceLaunch next = std::move(open.back());
     open.pop_back();
@@ -418,7 +435,7 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
     // One budget for all; a kernel that launches itself for ever uses it up.
     const std::uint64_t used = result.statistics.warp_instructions +
                                kInstructionsOfLaunch * (result.statistics.device_launches + 1);
-    if (used >= whole_options.instruction_budget) {
+    if (used >= budget) {
       LaunchResult stopped =
           refused(FindingKind::instruction_budget, plain_name(child.kernel),
                   fmt::format("the instruction budget is used up after {} launches by kernels",
@@ -426,54 +443,76 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
       result.fault = std::move(stopped.fault);
       break;
     }
-    state_->options.instruction_budget = whole_options.instruction_budget - used;
-    LaunchResult part = launch_grid(program, child, open);
+    options.instruction_budget = budget - used;
+    LaunchResult part = launch_grid(program, child, options, open);
     result.fault = std::move(part.fault);
     result.printed += part.printed;
     result.output_flood = result.output_flood || part.output_flood;
     result.statistics += part.statistics;
     ++result.statistics.device_launches;
   }
-  state_->options = whole_options;
   return result;
 }
 
-LaunchResult Machine::launch_grid(const Program& program, const LaunchConfig& config,
-                                  std::vector<DeviceLaunch>& launched) {
+std::optional<Finding> Machine::refusal(const Program& program, const LaunchConfig& config) {
+  LaunchState launch;
+  return prepare(launch, program, config, state_->options);
+}
+
+void Machine::interrupt() {
+  const std::lock_guard lock(state_->launches);
+  state_->interrupted = true;
+  for (LaunchState* const launch : state_->running)
+    launch->stop = true;
+}
+
+std::optional<Finding> Machine::prepare(LaunchState& launch, const Program& program,
+                                        const LaunchConfig& config, const MachineOptions& options) {
   const auto info = find_kernel(program, config.kernel);
   if (!info)
-    return refused(FindingKind::unknown_kernel, config.kernel, format_error(info.error()));
+    return refused(FindingKind::unknown_kernel, config.kernel, format_error(info.error())).fault;
   if (const auto target = ptx::parse_target(program.module.target))
     if (const auto problem = ptx::why_not_on(*target, state_->gpu))
       return refused(FindingKind::invalid_ptx, info->demangled,
-                     fmt::format("{}:{}: {}", program.file, program.module.target_line, *problem));
+                     fmt::format("{}:{}: {}", program.file, program.module.target_line, *problem))
+          .fault;
   if (config.parameters.size() != info->parameter_bytes)
     return refused(FindingKind::bad_argument, info->demangled,
                    fmt::format("{} takes {} bytes of parameters, {} were given", info->demangled,
-                               info->parameter_bytes, config.parameters.size()));
+                               info->parameter_bytes, config.parameters.size()))
+        .fault;
   const auto instance = state_->instance(program);
   if (!instance)
-    return refused(FindingKind::memory_limit, info->demangled, format_error(instance.error()));
+    return refused(FindingKind::memory_limit, info->demangled, format_error(instance.error()))
+        .fault;
 
-  LaunchState launch;
   launch.program = &program;
   launch.kernel = &program.codes[program.function_of.find(info->name)->second];
   launch.kernel_name = info->demangled;
   launch.config = &config;
   launch.gpu = &state_->gpu;
-  launch.options = &state_->options;
+  launch.options = &options;
   launch.memory = &state_->memory;
   launch.textures = &state_->textures;
-  launch.sanitize = state_->options.sanitize;
-  launch.counts_memory = state_->options.count_memory || !config.tallies.empty();
+  launch.sanitize = options.sanitize;
+  launch.counts_memory = options.count_memory || !config.tallies.empty();
   launch.parameters = config.parameters;
   launch.addresses = **instance;
   measure(launch);
-  if (auto fault = check_limits(launch)) {
+  return check_limits(launch);
+}
+
+LaunchResult Machine::launch_grid(const Program& program, const LaunchConfig& config,
+                                  const MachineOptions& options,
+                                  std::vector<DeviceLaunch>& launched) {
+  LaunchState launch;
+  if (auto fault = prepare(launch, program, config, options)) {
     LaunchResult result;
     result.fault = std::move(fault);
     return result;
   }
+  if (options.granule != 0)
+    launch.shared_bytes = (launch.shared_bytes + kSharedUnit - 1) / kSharedUnit * kSharedUnit;
   reserve_shared(launch);
   launch.images.resize(program.codes.size());
   for (const std::uint32_t function : reachable_functions(program, launch.kernel->index))
@@ -483,7 +522,18 @@ LaunchResult Machine::launch_grid(const Program& program, const LaunchConfig& co
   launch.processor_started = process_seconds();
 
   const auto workspace = prepare_grid_barrier(launch);
+  state_->memory.enter();
+  {
+    const std::lock_guard lock(state_->launches);
+    state_->running.insert(&launch);
+    launch.stop = state_->interrupted;
+  }
   run_grid(launch);
+  {
+    const std::lock_guard lock(state_->launches);
+    state_->running.erase(&launch);
+  }
+  state_->memory.leave();
   if (workspace)
     state_->memory.free(*workspace);
   std::vector<DeviceLaunch> children = launch.children.take();

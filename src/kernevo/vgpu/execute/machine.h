@@ -1,6 +1,8 @@
-// The virtual GPU's public face: memory, modules, launches. Single-owner; launches use several
-// cores inside. PTX is interpreted, or translated to machine code of this processor (tier/); either
-// way every access is checked against the live allocations.
+// The virtual GPU's public face: memory, modules, launches. Several threads may use one: what asks
+// for memory, textures and variables waits for its turn, launches run side by side, each on several
+// cores. What is set for launches to come (order, profile) is for a single owner. PTX is
+// interpreted, or translated to machine code of this processor (tier/); either way every access is
+// checked against the live allocations.
 #pragma once
 
 #include "kernevo/base/result.h"
@@ -26,6 +28,7 @@
 namespace kernevo::vgpu {
 
 struct DeviceLaunch; // a grid launched by a kernel, see device_launch.h
+struct LaunchState;
 
 // Parses, verifies and lowers PTX text.
 Result<std::shared_ptr<const Program>> load_program(std::string_view ptx, const std::string& file);
@@ -110,6 +113,10 @@ struct MachineOptions {
   bool deterministic = true;
   Tier tier = Tier::automatic; // sanitize implies the interpreter
   bool count_memory = false;   // LaunchStatistics::memory
+  // Loads may reach the end of the last so many bytes of an allocation, shared memory is given in
+  // units of its own: as hardware does, whose overreading programs get away with it. 0 = to the
+  // byte.
+  std::uint64_t granule = 0;
   // Count everything (LaunchResult::counts), for blocks that have so much of L1 to themselves.
   // Implies one core, and the interpreter for the blocks that are counted.
   std::optional<std::uint64_t> profile_l1_bytes = std::nullopt;
@@ -130,6 +137,7 @@ public:
   Result<DevicePointer> adopt(std::span<std::byte> storage, const std::string& name,
                               AllocationOptions options = {});
   void free(DevicePointer pointer);
+  std::uint64_t used() const;                        // bytes allocated
   std::span<std::byte> bytes(DevicePointer pointer); // the whole allocation's storage
   // One flag per byte: written by a kernel since allocation. Only in sanitizer mode or when the
   // allocation was made with initialized = false or with memory for them.
@@ -156,6 +164,10 @@ public:
 
   // Ends when the grid has ended, and every grid that its kernels launched.
   LaunchResult launch(const Program& program, const LaunchConfig& config);
+  // Why such a launch would be refused before anything ran, if it would.
+  std::optional<Finding> refusal(const Program& program, const LaunchConfig& config);
+  // Ends the launches that are running, and any to come, as soon as they notice.
+  void interrupt();
 
   // MachineOptions::order and order_seed of the launches to come.
   void order(BlockOrder order, std::uint64_t seed);
@@ -167,9 +179,12 @@ public:
 private:
   template <class Visit> void visit_changed(const Program& program, const Visit& visit);
 
+  // Everything a launch needs, or why it is refused.
+  std::optional<Finding> prepare(LaunchState& launch, const Program& program,
+                                 const LaunchConfig& config, const MachineOptions& options);
   // One grid; what it launched is appended, the first at the end.
   LaunchResult launch_grid(const Program& program, const LaunchConfig& config,
-                           std::vector<DeviceLaunch>& launched);
+                           const MachineOptions& options, std::vector<DeviceLaunch>& launched);
 
   struct State;
   std::unique_ptr<State> state_;

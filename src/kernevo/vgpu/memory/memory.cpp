@@ -107,19 +107,24 @@ std::optional<DeviceHeap::Block> DeviceHeap::find(std::uint64_t address) {
   return Block{base, bytes};
 }
 
-Memory::Memory(std::uint64_t limit, bool sanitize)
-    : limit_(limit), sanitize_(sanitize), heap_(kHeapBytes) {}
+Memory::Memory(std::uint64_t limit, bool sanitize, std::uint64_t granule)
+    : limit_(limit), sanitize_(sanitize), granule_(std::max<std::uint64_t>(granule, 1)),
+      current_(std::make_unique<Table>()), table_(current_.get()), heap_(kHeapBytes) {}
+
+Memory::~Memory() = default;
 
 Result<Allocation*> Memory::allocate(std::uint64_t bytes, const std::string& name,
                                      AllocationOptions options) {
+  const auto held = lock();
   if (bytes > limit_ || used_ + bytes > limit_)
     return fail(ErrorCode::input,
                 fmt::format("'{}' needs {} bytes of device memory, {} of {} are in use", name,
                             bytes, used_, limit_));
-  KERNEVO_TRY(storage, Mapping::create(bytes));
+  KERNEVO_TRY(storage, Mapping::create((bytes + granule_ - 1) / granule_ * granule_));
   auto allocation = std::make_unique<Allocation>();
   allocation->base = address_of(storage.data());
   allocation->bytes = bytes;
+  allocation->readable = (bytes + granule_ - 1) / granule_ * granule_;
   allocation->name = name;
   if (!options.initialized)
     std::memset(storage.data(), kPoison, bytes);
@@ -129,11 +134,13 @@ Result<Allocation*> Memory::allocate(std::uint64_t bytes, const std::string& nam
 
 Result<Allocation*> Memory::adopt(std::span<std::byte> storage, const std::string& name,
                                   AllocationOptions options) {
+  const auto held = lock();
   auto allocation = std::make_unique<Allocation>();
   allocation->base = address_of(storage.data());
   allocation->bytes = storage.size();
+  allocation->readable = storage.size();
   allocation->name = name;
-  for (const auto& other : sorted_)
+  for (const Allocation* other : table())
     if (allocation->base < other->end() && other->base < allocation->end())
       return fail(ErrorCode::input,
                   fmt::format("the storage of '{}' overlaps that of '{}'", name, other->name));
@@ -155,40 +162,85 @@ Result<Allocation*> Memory::insert(std::unique_ptr<Allocation> allocation,
     allocation->written = reinterpret_cast<std::uint8_t*>(allocation->flags.data()); // NOLINT
   }
   used_ += charge(*allocation);
+  Allocation* const made = allocation.get();
+  owned_.emplace(made, std::move(allocation));
+  auto next = std::make_unique<Table>();
+  next->reserve(table().size() + 1);
   const auto place =
-      std::lower_bound(sorted_.begin(), sorted_.end(), allocation->base,
+      std::lower_bound(table().begin(), table().end(), made->base,
                        [](const auto& item, std::uint64_t base) { return item->base < base; });
-  return sorted_.insert(place, std::move(allocation))->get();
+  next->assign(table().begin(), place);
+  next->push_back(made);
+  next->insert(next->end(), place, table().end());
+  publish(std::move(next));
+  return made;
+}
+
+void Memory::publish(std::unique_ptr<Table> table) {
+  std::swap(current_, table);
+  table_.store(current_.get(), std::memory_order_release);
+  if (launches_ != 0)
+    old_.push_back(std::move(table));
 }
 
 bool Memory::free(std::uint64_t base) {
-  const auto place = std::find_if(sorted_.begin(), sorted_.end(),
+  const auto held = lock();
+  const auto place = std::find_if(table().begin(), table().end(),
                                   [&](const auto& item) { return item->base == base; });
-  if (place == sorted_.end())
+  if (place == table().end())
     return false;
-  used_ -= charge(**place);
-  sorted_.erase(place);
+  Allocation* const found = *place;
+  auto next = std::make_unique<Table>(table());
+  next->erase(next->begin() + (place - table().begin()));
+  publish(std::move(next));
+  const auto owner = owned_.find(found);
+  used_ -= charge(*found);
+  if (launches_ != 0)
+    gone_.push_back(std::move(owner->second));
+  owned_.erase(owner);
   return true;
 }
 
-Allocation* Memory::find(std::uint64_t address) const {
+void Memory::enter() {
+  const auto held = lock();
+  ++launches_;
+}
+
+void Memory::leave() {
+  const auto held = lock();
+  if (--launches_ == 0) {
+    old_.clear();
+    gone_.clear();
+  }
+}
+
+Allocation* Memory::last_from(std::uint64_t address) const {
+  const Table& all = table();
   const auto after =
-      std::upper_bound(sorted_.begin(), sorted_.end(), address,
+      std::upper_bound(all.begin(), all.end(), address,
                        [](std::uint64_t value, const auto& item) { return value < item->base; });
-  if (after == sorted_.begin())
-    return nullptr;
-  Allocation* candidate = std::prev(after)->get();
-  return address - candidate->base < candidate->bytes ? candidate : nullptr;
+  return after == all.begin() ? nullptr : *std::prev(after);
+}
+
+Allocation* Memory::find(std::uint64_t address) const {
+  Allocation* const candidate = last_from(address);
+  return candidate != nullptr && address - candidate->base < candidate->bytes ? candidate : nullptr;
+}
+
+Allocation* Memory::find_readable(std::uint64_t address) const {
+  Allocation* const candidate = last_from(address);
+  return candidate != nullptr && address - candidate->base < candidate->readable ? candidate
+                                                                                 : nullptr;
 }
 
 const Allocation* Memory::nearest(std::uint64_t address) const {
   const Allocation* best = nullptr;
   std::uint64_t distance = ~std::uint64_t{0};
-  for (const auto& item : sorted_) {
+  for (const Allocation* item : table()) {
     const std::uint64_t gap = address < item->base ? item->base - address : address - item->end();
     if (gap < distance) {
       distance = gap;
-      best = item.get();
+      best = item;
     }
   }
   return best;

@@ -1,11 +1,13 @@
 // Device memory: allocations in an interval table. A device pointer is the host address of its
-// storage. The table changes only between launches, so kernels read it without locks; what kernels
-// allocate themselves lives in the device heap.
+// storage. Kernels read the table without locks while others change it: a change makes a new table,
+// and what is gone stays until no launch can know it any more. What kernels allocate themselves
+// lives in the device heap.
 #pragma once
 
 #include "kernevo/base/result.h"
 #include "kernevo/vgpu/memory/allocation_options.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -39,6 +41,7 @@ private:
 struct Allocation {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t readable = 0; // a load may reach so far (MachineOptions::granule)
   std::string name;
   bool read_only = false;
   bool initialized = true;
@@ -81,7 +84,10 @@ private:
 
 class Memory {
 public:
-  Memory(std::uint64_t limit, bool sanitize);
+  Memory(std::uint64_t limit, bool sanitize, std::uint64_t granule = 1);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
 
   Result<Allocation*> allocate(std::uint64_t bytes, const std::string& name,
                                AllocationOptions options);
@@ -89,19 +95,45 @@ public:
                             AllocationOptions options);
   bool free(std::uint64_t base);
 
-  // The allocation that holds the address, or null.
+  // The allocation that holds the address, or null. What is found may go at any time, but for who
+  // holds the lock or runs a launch.
   Allocation* find(std::uint64_t address) const;
+  // The one that holds it or ends so shortly before it that loads may reach it.
+  Allocation* find_readable(std::uint64_t address) const;
   // The one closest to an address outside all of them, or null when there is none.
   const Allocation* nearest(std::uint64_t address) const;
   DeviceHeap& heap() { return heap_; }
+  std::uint64_t used() const {
+    const auto held = lock();
+    return used_;
+  }
+
+  std::unique_lock<std::recursive_mutex> lock() const { return std::unique_lock(mutex_); }
+  // Around a launch.
+  void enter();
+  void leave();
 
 private:
+  // By address; the pointers are to what is in owned_ and gone_.
+  using Table = std::vector<Allocation*>;
+
   Result<Allocation*> insert(std::unique_ptr<Allocation> allocation, AllocationOptions options);
+  const Table& table() const { return *table_.load(std::memory_order_acquire); }
+  void publish(std::unique_ptr<Table> table);
+  Allocation* last_from(std::uint64_t address) const;
 
   std::uint64_t limit_;
   std::uint64_t used_ = 0;
   bool sanitize_;
-  std::vector<std::unique_ptr<Allocation>> sorted_;
+  std::uint64_t granule_;
+  mutable std::recursive_mutex mutex_; // of all that follows; the table is read without it
+  std::unique_ptr<Table> current_;
+  std::atomic<const Table*> table_;
+  std::map<const Allocation*, std::unique_ptr<Allocation>> owned_;
+  // Until the launches that may know them have ended.
+  std::vector<std::unique_ptr<Table>> old_;
+  std::vector<std::unique_ptr<Allocation>> gone_;
+  int launches_ = 0;
   DeviceHeap heap_;
 };
 

@@ -311,14 +311,17 @@ std::byte* resolve_global(const Check& check, const std::byte* new_bytes) {
   const std::uint32_t size = check.access.size;
   const Allocation*& hit = warp.hits[check.op.instruction % warp.hits.size()];
   if (hit == nullptr || address - hit->base >= hit->bytes) {
-    const Allocation* found = launch.memory->find(address);
+    const Allocation* found = check.access.kind == AccessKind::load
+                                  ? launch.memory->find_readable(address)
+                                  : launch.memory->find(address);
     if (found == nullptr)
       return launch.memory->heap().contains(address) ? resolve_heap(check, new_bytes)
                                                      : outside(check);
     hit = found;
   }
   const std::uint64_t offset = address - hit->base;
-  if (size > hit->bytes - offset)
+  const std::uint64_t limit = check.access.kind == AccessKind::load ? hit->readable : hit->bytes;
+  if (offset >= limit || size > limit - offset)
     return check.fault(
         FindingKind::out_of_bounds,
         fmt::format("{} at {} + {}, {} bytes past its end of {} bytes", check.what(), hit->name,

@@ -138,6 +138,7 @@ std::uint64_t image_bytes(const ImageDescription& image) {
 }
 
 Result<std::uint64_t> TextureTable::add(ImageObject object) {
+  const std::lock_guard lock(mutex_);
   objects_.push_back(std::make_unique<ImageObject>(object));
   return kImageWindow + objects_.size();
 }
@@ -173,11 +174,13 @@ Result<std::uint64_t> TextureTable::add_sampler(const SamplerDescription& sample
 bool TextureTable::remove(std::uint64_t handle) {
   if (find(handle) == nullptr)
     return false;
+  const std::lock_guard lock(mutex_);
   objects_[handle - kImageWindow - 1].reset();
   return true;
 }
 
 void TextureTable::forget_memory(std::uint64_t first, std::uint64_t last) {
+  const std::lock_guard lock(mutex_);
   for (auto& object : objects_)
     if (object && object->kind != ImageObject::Kind::sampler && object->image.memory >= first &&
         object->image.memory < last)
@@ -185,6 +188,7 @@ void TextureTable::forget_memory(std::uint64_t first, std::uint64_t last) {
 }
 
 const ImageObject* TextureTable::find(std::uint64_t handle) const {
+  const std::shared_lock lock(mutex_);
   const std::uint64_t index = handle - kImageWindow - 1;
   return index < objects_.size() ? objects_[index].get() : nullptr;
 }

@@ -1,5 +1,4 @@
-// The textures, surfaces and samplers of a machine, by handle. Changes only between launches, so
-// kernels read it without locks.
+// The textures, surfaces and samplers of a machine, by handle.
 #pragma once
 
 #include "kernevo/base/result.h"
@@ -9,6 +8,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <vector>
 
 namespace kernevo::vgpu {
@@ -43,6 +44,7 @@ public:
 private:
   Result<std::uint64_t> add(ImageObject object);
 
+  mutable std::shared_mutex mutex_;
   std::vector<std::unique_ptr<ImageObject>> objects_; // a handle is never used again
 };
 
