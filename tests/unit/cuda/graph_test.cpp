@@ -224,6 +224,7 @@ TEST_F(CudaGraph, ChildrenBelongToTheirNode) {
   EXPECT_EQ(cudaGraphDestroy(inside), cudaErrorInvalidValue);
   const cudaGraphExec_t executable = made();
   EXPECT_EQ(cudaGraphLaunch(executable, nullptr), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   EXPECT_EQ(called, 1);
   EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
 }

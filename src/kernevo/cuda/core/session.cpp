@@ -18,9 +18,13 @@ std::string setting(const char* name, const char* otherwise) {
   return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
+// What hardware gives memory in, at least: programs that read a little too far get away with it.
+constexpr std::uint64_t kGranule = 512;
+
 vgpu::MachineOptions machine_options() {
   vgpu::MachineOptions options;
   options.sanitize = setting("KERNEVO_SANITIZE", "0") == "1";
+  options.granule = options.sanitize ? 0 : kGranule;
   options.cores = std::atoi(setting("KERNEVO_CORES", "0").c_str());
   options.instruction_budget = ~std::uint64_t{0} >> 1U;
   options.memory_limit = std::uint64_t{64} << 30U;
