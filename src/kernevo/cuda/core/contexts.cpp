@@ -80,7 +80,25 @@ CUctx_st* current_context() {
   return stack.empty() ? nullptr : stack.back();
 }
 
+namespace {
+
+std::atomic<bool>& initialised() {
+  static std::atomic<bool> is = false;
+  return is;
+}
+
+} // namespace
+
+bool is_initialised() {
+  return initialised();
+}
+
+void initialise() {
+  initialised() = true;
+}
+
 void need_context() {
+  initialise();
   if (current_context() != nullptr)
     return;
   current_contexts().assign(1, &primary_context());

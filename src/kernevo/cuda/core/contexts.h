@@ -27,6 +27,9 @@ CUctx_st* new_context(unsigned flags, unsigned version);
 // Null when none is.
 CUctx_st* current_context();
 std::vector<CUctx_st*>& current_contexts();
+// Whether cuInit was called; the runtime does that by itself.
+bool is_initialised();
+void initialise();
 // As the runtime does on first use: makes the primary context current if none is.
 void need_context();
 

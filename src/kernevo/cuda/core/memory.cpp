@@ -1,6 +1,7 @@
 #include "kernevo/cuda/core/memory.h"
 
 #include "kernevo/cuda/core/array.h"
+#include "kernevo/cuda/core/contexts.h"
 #include "kernevo/cuda/core/session.h"
 
 #include <algorithm>
@@ -77,6 +78,7 @@ bool fits(const cudaArray* array, const cudaPos& at, const cudaExtent& part) {
 } // namespace
 
 cudaError_t allocate(void** pointer, std::size_t bytes, const char* what, cudaMemoryType type) {
+  need_context();
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   if (pointer == nullptr)
@@ -94,6 +96,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, const char* what, cudaMe
 }
 
 cudaError_t release(void* pointer) {
+  need_context();
   if (pointer == nullptr)
     return cudaSuccess;
   // Nobody may be using it; the work of a queue that frees something cannot wait for itself.

@@ -1,5 +1,6 @@
 #include "kernevo/cuda/core/session.h"
 
+#include "kernevo/cuda/core/contexts.h"
 #include "kernevo/cuda/core/fatbin.h"
 #include "kernevo/cuda/core/notice.h"
 #include "kernevo/hardware/gpu_table.h"
@@ -167,6 +168,7 @@ cudaError_t Session::record(CUstream_st& stream, Work work, cudaGraphNodeType ty
 }
 
 cudaError_t Session::submit(cudaStream_t handle, Work work, cudaGraphNodeType type) {
+  need_context();
   if (!is_stream(handle))
     return set_error(cudaErrorInvalidResourceHandle);
   CUstream_st& stream = *stream_of(handle);
@@ -182,6 +184,7 @@ cudaError_t Session::submit(cudaStream_t handle, Work work, cudaGraphNodeType ty
 
 cudaError_t Session::submit_and_wait(cudaStream_t handle, const Work& work,
                                      cudaGraphNodeType type) {
+  need_context();
   if (!is_stream(handle))
     return set_error(cudaErrorInvalidResourceHandle);
   CUstream_st& stream = *stream_of(handle);

@@ -14,6 +14,7 @@ constexpr int kGreatestPriority = -5;
 } // namespace
 
 cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
+  need_context();
   if (stream == nullptr || (flags & ~static_cast<unsigned>(cudaStreamNonBlocking)) != 0)
     return set_error(cudaErrorInvalidValue);
   if (!queues_are_ours())
@@ -79,6 +80,7 @@ cudaError_t stream_priorities(int* least, int* greatest) {
 }
 
 cudaError_t create_event(cudaEvent_t* event, unsigned flags) {
+  need_context();
   constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
   if (event == nullptr || (flags & ~known) != 0 ||
       ((flags & cudaEventInterprocess) != 0 && (flags & cudaEventDisableTiming) == 0))

@@ -5,20 +5,14 @@
 #include "kernevo/cuda/core/session.h"
 #include "kernevo/cuda/driver/driver.h"
 
-#include <atomic>
 #include <cstring>
 
 using namespace kernevo::cuda; // NOLINT(google-build-using-namespace)
 
 namespace {
 
-std::atomic<bool>& initialised() {
-  static std::atomic<bool> is = false;
-  return is;
-}
-
 CUresult usable() {
-  return initialised() && queues_are_ours() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+  return is_initialised() && queues_are_ours() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 
 #define KERNEVO_DEVICE(device)                                                                     \
@@ -55,7 +49,7 @@ CUresult cuInit(unsigned flags) {
     return CUDA_ERROR_INVALID_VALUE;
   if (!queues_are_ours())
     return CUDA_ERROR_NOT_INITIALIZED; // a fork of a process that used the GPU
-  initialised() = true;
+  initialise();
   return CUDA_SUCCESS;
 }
 CUresult cuDriverGetVersion(int* version) {

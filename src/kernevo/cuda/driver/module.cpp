@@ -35,10 +35,16 @@ Module* module_of(CUlibrary handle) {
   return reinterpret_cast<Module*>(handle); // NOLINT
 }
 
+// Libraries, other than modules, belong to no context.
+template <class Handle> CUresult may_load() {
+  return std::is_same_v<Handle, CUlibrary> ? kernevo::cuda::device_of(0) : kernevo::cuda::ready();
+}
+
 template <class Handle> CUresult load_image(Handle* handle, const void* image) {
   if (handle == nullptr || image == nullptr)
     return CUDA_ERROR_INVALID_VALUE;
-  KERNEVO_READY();
+  if (const CUresult no = may_load<Handle>(); no != CUDA_SUCCESS)
+    return no;
   Module* loaded = nullptr;
   const cudaError_t error = kernevo::cuda::load_module(&loaded, image);
   if (error == cudaSuccess)
@@ -49,7 +55,8 @@ template <class Handle> CUresult load_image(Handle* handle, const void* image) {
 template <class Handle> CUresult load_file(Handle* handle, const char* path) {
   if (handle == nullptr || path == nullptr)
     return CUDA_ERROR_INVALID_VALUE;
-  KERNEVO_READY();
+  if (const CUresult no = may_load<Handle>(); no != CUDA_SUCCESS)
+    return no;
   Module* loaded = nullptr;
   const cudaError_t error = kernevo::cuda::load_module_file(&loaded, path);
   if (error == cudaSuccess)

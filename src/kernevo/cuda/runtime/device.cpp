@@ -22,7 +22,10 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
-  return device == 0 ? cudaSuccess : kernevo::cuda::set_error(cudaErrorInvalidDevice);
+  if (device != 0)
+    return set_error(cudaErrorInvalidDevice);
+  need_context();
+  return cudaSuccess;
 }
 cudaError_t cudaInitDevice(int device, unsigned /*device_flags*/, unsigned /*flags*/) {
   return cudaSetDevice(device);
