@@ -56,18 +56,23 @@ install_wheels() {
   printf '%s\n' "$stamp" >"$folder/.stamp"
 }
 
-# The client the tests of `kernevo mcp` speak to it with.
-install_agent_client() {
-  local folder=.deps/agent-venv stamp
-  stamp=$({ python3 --version; cat scripts/agent-wheels.txt; } | sha256sum | cut -d' ' -f1)
+# Python packages for the tests, in an environment of their own: folder, list, what they are.
+install_python() {
+  local folder=$1 list=$2 what=$3 stamp
+  stamp=$({ python3 --version; cat "$list"; } | sha256sum | cut -d' ' -f1)
   [ "$(cat "$folder/.stamp" 2>/dev/null || true)" != "$stamp" ] || return 0
-  say "installing an MCP client for the tests into $folder (about 50 MB, 1 min)"
+  say "installing $what into $folder"
   rm -rf "$folder"
   mkdir -p .deps
   python3 -m venv "$folder" || stop "python3 cannot make a virtual environment; install python3-venv"
-  "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r scripts/agent-wheels.txt ||
-    stop "pip could not install scripts/agent-wheels.txt; check the network"
+  "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$list" ||
+    stop "pip could not install $list; check the network"
   printf '%s\n' "$stamp" >"$folder/.stamp"
+}
+
+install_test_python() {
+  install_python .deps/agent-venv scripts/agent-wheels.txt "an MCP client for the tests (about 50 MB, 1 min)"
+  install_python .deps/client-venv scripts/client-wheels.txt "Python programs that use CUDA, for the tests (about 450 MB, 1 min)"
 }
 
 [ $# -gt 0 ] || set -- build
@@ -86,4 +91,4 @@ if [ -n "${KERNEVO_CUDA:-}" ]; then
 else
   install_wheels
 fi
-case " $* " in *" test "*) install_agent_client ;; esac
+case " $* " in *" test "*) install_test_python ;; esac

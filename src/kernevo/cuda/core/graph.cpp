@@ -3,6 +3,7 @@
 #include "kernevo/cuda/core/session.h"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
 CUgraphNode_st* CUgraph_st::add(cudaGraphNodeType type, kernevo::cuda::Work work,
@@ -12,6 +13,7 @@ CUgraphNode_st* CUgraph_st::add(cudaGraphNodeType type, kernevo::cuda::Work work
   made->work = std::move(work);
   made->needs.assign(needs.begin(), needs.end());
   made->graph = this;
+  made->id = ++nodes_made;
   return nodes.emplace_back(std::move(made)).get();
 }
 
@@ -69,6 +71,11 @@ CUgraphNode_st* CUgraphExec_st::node(cudaGraphNode_t original) const {
 
 namespace kernevo::cuda {
 
+unsigned next_graph_id() {
+  static std::atomic<unsigned> last = 0;
+  return ++last;
+}
+
 std::vector<Work> work_of(const std::vector<CUgraphNode_st*>& order) {
   std::vector<Work> all;
   for (const CUgraphNode_st* node : order)
@@ -84,7 +91,35 @@ cudaError_t run_all(const std::vector<Work>& all) {
   return cudaSuccess;
 }
 
-std::shared_ptr<const KernelWork> make_kernel_work(const cudaKernelNodeParams& parameters) {
+namespace {
+
+// Arguments may come as one buffer: a list of keys and values, as the driver's launches take it.
+std::vector<void*> arguments_in(void* const* extra, const vgpu::KernelInfo& kernel) {
+  std::byte* buffer = nullptr;
+  std::size_t bytes = 0;
+  for (; *extra != nullptr; extra += 2) {
+    const auto key = reinterpret_cast<std::uintptr_t>(*extra); // NOLINT
+    if (key == 1)
+      buffer = static_cast<std::byte*>(extra[1]);
+    else if (key == 2 && extra[1] != nullptr)
+      bytes = *static_cast<const std::size_t*>(extra[1]);
+    else
+      return {};
+  }
+  std::vector<void*> pointers;
+  for (const auto& parameter : kernel.parameters) {
+    if (buffer == nullptr || parameter.offset + parameter.size > bytes)
+      return {};
+    pointers.push_back(buffer + parameter.offset);
+  }
+  return pointers;
+}
+
+} // namespace
+
+std::shared_ptr<const KernelWork> make_kernel_work(const cudaKernelNodeParams& given) {
+  cudaKernelNodeParams parameters = given;
+  std::vector<void*> from_buffer;
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   Kernel* const kernel = session.kernel(parameters.func);
@@ -92,6 +127,11 @@ std::shared_ptr<const KernelWork> make_kernel_work(const cudaKernelNodeParams& p
   if (program == nullptr)
     return nullptr;
   const auto info = vgpu::find_kernel(*program, kernel->name);
+  if (info && parameters.kernelParams == nullptr && parameters.extra != nullptr) {
+    from_buffer = arguments_in(parameters.extra, *info);
+    parameters.kernelParams = from_buffer.empty() ? nullptr : from_buffer.data();
+    parameters.extra = nullptr;
+  }
   if (!info || (parameters.kernelParams == nullptr && !info->parameters.empty()))
     return nullptr;
   auto launch = std::make_shared<PreparedLaunch>();

@@ -19,6 +19,8 @@ struct CUctx_st;
 namespace kernevo::cuda {
 
 struct PreparedLaunch;
+// Of graphs and executables, from 1 on.
+unsigned next_graph_id();
 
 // A kernel launch with copies of its arguments.
 struct KernelWork {
@@ -38,6 +40,7 @@ struct CUgraphNode_st : kernevo::cuda::Live<CUgraphNode_st> {
   std::vector<CUgraphNode_st*> needs;
   CUgraph_st* graph = nullptr;
   bool enabled = true;
+  unsigned id = 0; // in its graph, in the order made
   // As given, for those who ask.
   std::shared_ptr<const kernevo::cuda::KernelWork> kernel;
   cudaMemcpy3DParms copy{};
@@ -52,6 +55,8 @@ struct CUgraphNode_st : kernevo::cuda::Live<CUgraphNode_st> {
 struct CUgraph_st : kernevo::cuda::Live<CUgraph_st> {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
   std::map<const CUgraphNode_st*, CUgraphNode_st*> clone_of; // nodes of the graph this is a copy of
+  unsigned id = kernevo::cuda::next_graph_id();
+  unsigned nodes_made = 0;
   bool is_child = false;                                     // of a node, which owns it
   std::vector<std::pair<const void*, std::shared_ptr<void>>> held; // the program's own objects
 
@@ -74,6 +79,7 @@ cudaError_t run_all(const std::vector<Work>& all);
 } // namespace kernevo::cuda
 
 struct CUgraphExec_st : kernevo::cuda::Live<CUgraphExec_st> {
+  unsigned id = kernevo::cuda::next_graph_id();
   std::unique_ptr<CUgraph_st> graph;
   std::vector<CUgraphNode_st*> order;
   unsigned long long flags = 0;

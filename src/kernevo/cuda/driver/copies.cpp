@@ -117,6 +117,21 @@ CUresult copy_volume(const CUDA_MEMCPY3D& p, Order order) {
                    {p.WidthInBytes, p.Height, p.Depth}, order);
 }
 
+CUresult known_pieces(const CUdeviceptr* pieces, const std::size_t* bytes, std::size_t count,
+                      unsigned long long flags, CUstream stream) {
+  KERNEVO_READY();
+  if (pieces == nullptr || bytes == nullptr || count == 0 || flags != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!is_stream(stream))
+    return CUDA_ERROR_INVALID_HANDLE;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto whole = Session::get().machine().bytes(pieces[i]);
+    if (whole.empty() || bytes[i] > whole.size() - (pieces[i] - address_of(whole.data())))
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
 } // namespace
 
 extern "C" {
@@ -238,6 +253,48 @@ CUresult cuMemcpyAtoA(CUarray to, std::size_t to_offset, CUarray from, std::size
                       std::size_t bytes) {
   return copy_ends(array_end(from), array_end(to), {offset, 0, 0}, {to_offset, 0, 0}, {bytes, 1, 1},
                    kAtOnce);
+}
+
+// Several copies: they may be done in any order, so in that of the list. Where their ends lie and
+// when they are read need not be told.
+CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, std::size_t* bytes,
+                            std::size_t count, CUmemcpyAttributes* attributes,
+                            std::size_t* /*first*/, std::size_t attribute_count,
+                            CUstream stream) {
+  KERNEVO_READY();
+  if (count == 0 || to == nullptr || from == nullptr || bytes == nullptr ||
+      attributes == nullptr || attribute_count == 0 || attribute_count > count)
+    return CUDA_ERROR_INVALID_VALUE;
+  for (std::size_t i = 0; i < count; ++i)
+    if (const CUresult error = copy_linear(pointer_of(to[i]), pointer_of(from[i]), bytes[i],
+                                           cudaMemcpyDefault, in(stream));
+        error != CUDA_SUCCESS)
+      return error;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemcpyWithAttributesAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
+                                     CUmemcpyAttributes* attributes, CUstream stream) {
+  KERNEVO_NEED(attributes);
+  return copy_linear(pointer_of(to), pointer_of(from), bytes, cudaMemcpyDefault, in(stream));
+}
+// Memory is in one place, whatever is wanted of it.
+CUresult cuMemPrefetchBatchAsync(CUdeviceptr* pieces, std::size_t* bytes, std::size_t count,
+                                 CUmemLocation* places, std::size_t* /*first*/,
+                                 std::size_t place_count, unsigned long long flags,
+                                 CUstream stream) {
+  if (places == nullptr || place_count == 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  return known_pieces(pieces, bytes, count, flags, stream);
+}
+CUresult cuMemDiscardBatchAsync(CUdeviceptr* pieces, std::size_t* bytes, std::size_t count,
+                                unsigned long long flags, CUstream stream) {
+  return known_pieces(pieces, bytes, count, flags, stream);
+}
+CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr* pieces, std::size_t* bytes,
+                                           std::size_t count, CUmemLocation* places,
+                                           std::size_t* first, std::size_t place_count,
+                                           unsigned long long flags, CUstream stream) {
+  return cuMemPrefetchBatchAsync(pieces, bytes, count, places, first, place_count, flags, stream);
 }
 
 } // extern "C"

@@ -631,4 +631,35 @@ CUresult cuStreamBeginCapture(CUstream stream) {
   return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
+
+CUresult cuGraphGetId(CUgraph graph, unsigned* id) {
+  KERNEVO_NEED(id);
+  if (!CUgraph_st::has(graph))
+    return CUDA_ERROR_INVALID_VALUE;
+  *id = graph->id;
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphExecGetId(CUgraphExec executable, unsigned* id) {
+  KERNEVO_NEED(id);
+  if (!CUgraphExec_st::has(executable))
+    return CUDA_ERROR_INVALID_VALUE;
+  *id = executable->id;
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphNodeGetLocalId(CUgraphNode node, unsigned* id) {
+  KERNEVO_NEED(id);
+  if (!CUgraphNode_st::has(node))
+    return CUDA_ERROR_INVALID_VALUE;
+  *id = node->id;
+  return CUDA_SUCCESS;
+}
+// The graph's number in the upper half.
+CUresult cuGraphNodeGetToolsId(CUgraphNode node, unsigned long long* id) {
+  KERNEVO_NEED(id);
+  if (!CUgraphNode_st::has(node))
+    return CUDA_ERROR_INVALID_VALUE;
+  *id = (static_cast<unsigned long long>(node->graph->id) << 32U) | node->id;
+  return CUDA_SUCCESS;
+}
+
 } // extern "C"

@@ -166,6 +166,7 @@ CUresult parameter(const void* key, std::size_t index, std::size_t* offset, std:
 
 CUresult give_name(const char** name, const void* key) {
   KERNEVO_NEED(name);
+  KERNEVO_NEED(key);
   const Kernel* const kernel = Session::get().kernel(key);
   if (kernel == nullptr)
     return CUDA_ERROR_INVALID_HANDLE;

@@ -30,6 +30,17 @@ cudaChannelFormatDesc driver_format(CUarray_format format, unsigned channels) {
   return made;
 }
 
+CUarray_format driver_format(const cudaChannelFormatDesc& format) {
+  const bool is_signed = format.f == cudaChannelFormatKindSigned;
+  if (format.f == cudaChannelFormatKindFloat)
+    return format.x == 16 ? CU_AD_FORMAT_HALF : CU_AD_FORMAT_FLOAT;
+  if (format.x == 8)
+    return is_signed ? CU_AD_FORMAT_SIGNED_INT8 : CU_AD_FORMAT_UNSIGNED_INT8;
+  if (format.x == 16)
+    return is_signed ? CU_AD_FORMAT_SIGNED_INT16 : CU_AD_FORMAT_UNSIGNED_INT16;
+  return is_signed ? CU_AD_FORMAT_SIGNED_INT32 : CU_AD_FORMAT_UNSIGNED_INT32;
+}
+
 // False for a kind of resource the runtime does not know.
 bool resource_of(const CUDA_RESOURCE_DESC& from, cudaResourceDesc& to) {
   to = {};
@@ -140,6 +151,47 @@ CUresult cuSurfObjectCreate(CUsurfObject* object, const CUDA_RESOURCE_DESC* reso
 }
 CUresult cuSurfObjectDestroy(CUsurfObject object) {
   return driver_result(destroy_image(object));
+}
+
+
+CUresult cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA_ARRAY3D_DESCRIPTOR* description,
+                                unsigned levels) {
+  KERNEVO_NEED(array);
+  KERNEVO_NEED(description);
+  const cudaChannelFormatDesc format = driver_format(description->Format, description->NumChannels);
+  return same(cudaMallocMipmappedArray, array, &format,
+              cudaExtent{description->Width, description->Height, description->Depth}, levels,
+              description->Flags);
+}
+CUresult cuMipmappedArrayGetLevel(CUarray* level, CUmipmappedArray array, unsigned number) {
+  KERNEVO_NEED(level);
+  return same(cudaGetMipmappedArrayLevel, level, array, number);
+}
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
+  KERNEVO_NEED(array);
+  return same(cudaFreeMipmappedArray, array);
+}
+CUresult cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR* description, CUarray array) {
+  KERNEVO_NEED(description);
+  KERNEVO_READY();
+  auto* const known = reinterpret_cast<cudaArray_t>(array); // NOLINT
+  if (!cudaArray::has(known))
+    return CUDA_ERROR_INVALID_HANDLE;
+  *description = {};
+  description->Width = known->extent.width;
+  description->Height = known->extent.height;
+  description->Depth = known->extent.depth;
+  description->Format = driver_format(known->format);
+  description->NumChannels = known->format.w != 0 ? 4 : known->format.y != 0 ? 2 : 1;
+  description->Flags = known->flags;
+  return CUDA_SUCCESS;
+}
+CUresult cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR* description, CUarray array) {
+  KERNEVO_NEED(description);
+  CUDA_ARRAY3D_DESCRIPTOR whole{};
+  const CUresult result = cuArray3DGetDescriptor(&whole, array);
+  *description = {whole.Width, whole.Height, whole.Format, whole.NumChannels};
+  return result;
 }
 
 } // extern "C"

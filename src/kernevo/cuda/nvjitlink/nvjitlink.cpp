@@ -181,9 +181,13 @@ int nvJitLinkCreate(Handle* handle, std::uint32_t count, const char** options) {
   bool has_arch = false;
   for (std::uint32_t i = 0; i < count; ++i) {
     made->options.emplace_back(options[i] != nullptr ? options[i] : "");
-    has_arch = has_arch || made->options.back().starts_with("-arch=");
+    const std::string& option = made->options.back();
+    for (const char* const kind : {"-arch=sm_", "-arch=compute_", "-arch=lto_"})
+      has_arch = has_arch || option.starts_with(kind);
   }
-  *handle = made;
+  *handle = made; // also without: its log says why
+  if (!has_arch)
+    made->errors = "kernevo: say what to link for, as in -arch=sm_80\n";
   return has_arch ? success : missing_arch;
 }
 int nvJitLinkDestroy(Handle* handle) {
