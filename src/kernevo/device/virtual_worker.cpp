@@ -1,6 +1,7 @@
 // The worker's side: confined, it loads a module and runs plans on the virtual GPU.
 #include "kernevo/base/sandbox.h"
 #include "kernevo/base/worker_process.h"
+#include "kernevo/device/launch_arguments.h"
 #include "kernevo/device/messages.h"
 #include "kernevo/device/virtual_device.h"
 #include "kernevo/hardware/gpu_table.h"
@@ -12,7 +13,6 @@
 #include "kernevo/vgpu/tier/tier.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 #include <limits>
@@ -49,53 +49,6 @@ tl::unexpected<Finding> refused(FindingKind kind, const Launch& launch, std::str
   finding.source_file = launch.place.file;
   finding.source_line = launch.place.line;
   return tl::unexpected<Finding>(std::move(finding));
-}
-
-template <class T> void put(std::vector<std::byte>& out, std::uint32_t offset, T value) {
-  std::memcpy(out.data() + offset, &value, sizeof value);
-}
-
-// Writes one argument as the kernel's parameter wants it; the text of the problem when it does not
-// fit.
-std::optional<std::string> put_argument(const LaunchArgument& argument,
-                                        const vgpu::KernelInfo::Parameter& parameter,
-                                        std::size_t position,
-                                        const std::vector<vgpu::DevicePointer>& pointers,
-                                        std::vector<std::byte>& out) {
-  auto mismatch = [&](std::string_view what) {
-    return fmt::format("argument {} ('{}') is {}, but the kernel's parameter takes {} bytes{}",
-                       position + 1, argument.name, what, parameter.size,
-                       parameter.is_float ? " of floating point" : "");
-  };
-  if (const auto* buffer = std::get_if<BufferArgument>(&argument.value)) {
-    if (parameter.size != 8 || parameter.is_float)
-      return mismatch("a buffer");
-    put(out, parameter.offset, pointers.at(buffer->index));
-    return std::nullopt;
-  }
-  const auto* integer = std::get_if<std::int64_t>(&argument.value);
-  const double real =
-      integer != nullptr ? static_cast<double>(*integer) : std::get<double>(argument.value);
-  if (parameter.is_float) {
-    if (parameter.size == 4)
-      put(out, parameter.offset, static_cast<float>(real));
-    else
-      put(out, parameter.offset, real);
-    return std::nullopt;
-  }
-  if (integer == nullptr) {
-    if (real != std::floor(real))
-      return mismatch("a fractional number");
-    if (std::abs(real) >= 0x1p62)
-      return mismatch("a number beyond 64 bits");
-  }
-  const std::int64_t value = integer != nullptr ? *integer : static_cast<std::int64_t>(real);
-  const int bits = static_cast<int>(parameter.size * 8);
-  if (parameter.size > 8 || (bits < 64 && (value >= (std::int64_t{1} << bits) ||
-                                           value < -(std::int64_t{1} << (bits - 1)))))
-    return mismatch(fmt::format("the integer {}", value));
-  std::memcpy(out.data() + parameter.offset, &value, parameter.size);
-  return std::nullopt;
 }
 
 class Session {
