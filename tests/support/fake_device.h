@@ -26,9 +26,20 @@ struct FakeScript {
   bool measures = true;
   // Of one run, before noise.
   std::function<Nanoseconds(const std::string& source, const RunRequest&)> time;
-  // By name, of noise_models(), or none.
+  // By name, of noise_models(), or none. It goes on from one episode to the next.
   std::string noise = "none";
   std::uint64_t seed = 1;
+  // The same, of the caller's own making, in place of a name.
+  Noise own_noise = nullptr;
+  // What a kernel does where it is timed; as everywhere else unless the script says so.
+  std::function<RunOutcome(const std::string& source, const RunRequest&, const Arena&)> timed_run =
+      nullptr;
+  // What the device says of itself, by how often it was asked before; nothing where there is none.
+  std::function<DeviceState(int asked)> state = nullptr;
+  // How many shots, runs and loads it survives; then it is gone.
+  std::optional<int> dies_after = std::nullopt;
+  std::string name = "fake"; // before the GPU's
+  std::string stand_in = {};
 };
 
 class FakeDevice final : public Device {
@@ -44,9 +55,11 @@ public:
   Result<Build> build(const CompileRequest& request) override;
   Result<LoadOutcome> load(const std::string& ptx, const std::string& file,
                            const ModuleLimits& limits) override;
-  Result<std::unique_ptr<ShotSource>> shots(const Timed& incumbent,
-                                            const Timed* candidate) override;
+  Result<std::unique_ptr<DeviceShots>> shots(const Timed& incumbent,
+                                             const Timed* candidate) override;
   Clock& clock() override { return clock_; }
+  Result<DeviceState> state() override;
+  void rest(Nanoseconds time) override { clock_.advance(time); }
 
   // How often the judge asked.
   struct Counts {
@@ -55,6 +68,7 @@ public:
     std::atomic<int> fresh_loads = 0;
     std::atomic<int> runs = 0;
     std::atomic<int> shots = 0;
+    std::atomic<int> states = 0;
   };
   const Counts& counts() const { return counts_; }
   // What it asked for, in order.
@@ -74,7 +88,12 @@ private:
   };
 
   DeviceIdentity identity_;
+  // An error once it is gone.
+  Result<void> alive() const;
+  Disturbance disturb();
+
   FakeScript script_;
+  Noise noise_;
   FakeClock clock_;
   Counts counts_;
   mutable std::mutex mutex_;

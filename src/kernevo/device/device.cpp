@@ -1,15 +1,35 @@
 #include "kernevo/device/device.h"
 
+#include <fmt/format.h>
+#include <thread>
+
 namespace kernevo {
 
-Result<std::unique_ptr<ShotSource>> Device::shots(const Timed& /*incumbent*/,
-                                                  const Timed* /*candidate*/) {
+std::string title_of(const DeviceIdentity& device) {
+  return device.model.empty() ? device.name : fmt::format("{} {}", device.name, device.model);
+}
+
+std::string hardware_of(const DeviceIdentity& device) {
+  std::string text = device.model;
+  if (!device.driver.empty())
+    text += fmt::format("{}driver {}", text.empty() ? "" : ", ", device.driver);
+  if (!device.stand_in.empty())
+    text += fmt::format("{}played by {}", text.empty() ? "" : ", ", device.stand_in);
+  return text;
+}
+
+Result<std::unique_ptr<DeviceShots>> Device::shots(const Timed& /*incumbent*/,
+                                                   const Timed* /*candidate*/) {
   return fail(ErrorCode::unsupported, identity().name + " does not measure time");
 }
 
 Clock& Device::clock() {
   static SteadyClock steady;
   return steady;
+}
+
+void Device::rest(Nanoseconds time) {
+  std::this_thread::sleep_for(std::chrono::duration<double, std::nano>(time.value));
 }
 
 } // namespace kernevo

@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,9 +101,28 @@ struct RunOutcome {
 
 // Who a device is: for receipts, for cache keys, for people.
 struct DeviceIdentity {
-  std::string name; // "virtual:A100"
+  std::string name; // "virtual:A100", "cuda:0"
   Gpu gpu;
   TimingMethod method = TimingMethod::modelled; // of the times it gives
+  // Of a device behind a driver; all empty of a virtual one.
+  std::string model = {};    // what it calls itself: "NVIDIA A100-SXM4-40GB"
+  std::string driver = {};   // "13.0 (580.65.06)"
+  std::string stand_in = {}; // what plays it: "virtual A100, kernevo 0.1.0"; empty of a real one
+};
+
+// "cuda:0 NVIDIA A100-SXM4-40GB": what a receipt says.
+std::string title_of(const DeviceIdentity& device);
+// "NVIDIA A100-SXM4-40GB, driver 13.0", and what plays it; empty of a virtual GPU.
+std::string hardware_of(const DeviceIdentity& device);
+
+// What a device says of itself before and after a timing; what it does not know is absent.
+struct DeviceState {
+  Clocks clocks;
+  std::optional<double> celsius;
+  std::optional<double> watts;
+  // Why a timing taken now is worth nothing, one line each: "throttled by heat", "process 4711 runs
+  // on it, too". Never said because of a time.
+  std::vector<std::string> disturbances;
 };
 
 // What a device can do beyond running kernels and giving a time.
@@ -148,7 +168,31 @@ struct Timed {
   const Arena* arena = nullptr;
 };
 
-// What runs kernels. Several threads may use one device; it outlives its modules.
+// Shots of a device. Between them the judge puts fresh values into inputs and looks at outputs.
+//
+// The device copies the tensors of each side out of its arena once. Before every shot it puts back
+// tensors that kernels both read and write, and fills pure outputs with poison, none of which is
+// timed. A kernel's fault in a shot ends the source: shoot() fails, and fault() says which side it
+// was. All other errors are trouble of the device; `unavailable` says that it is gone.
+class DeviceShots : public ShotSource {
+public:
+  // A part of a tensor as the next shot of this side will find it.
+  virtual Result<void> write(Side side, std::size_t tensor, std::uint64_t offset,
+                             std::span<const std::byte> bytes) = 0;
+  // A part of a tensor as the last shot of this side left it.
+  virtual Result<void> read(Side side, std::size_t tensor, std::uint64_t offset,
+                            std::span<std::byte> bytes) = 0;
+  struct Fault {
+    Side side = Side::incumbent;
+    Finding finding;
+  };
+  virtual std::optional<Fault> fault() const { return std::nullopt; }
+  // Looks at red zones and read-only tensors of both sides, after the last shot.
+  virtual Result<std::optional<Fault>> audit() { return std::optional<Fault>(); }
+};
+
+// What runs kernels. Several threads may use one device; it outlives its modules. A device that is
+// gone answers everything with an error `unavailable`: what came before stands.
 class Device {
 public:
   Device() = default;
@@ -171,9 +215,26 @@ public:
                                    const ModuleLimits& limits) = 0;
   // Devices that measure: shots of one side, or of two in turns (`candidate` may be null). All
   // must outlive the source.
-  virtual Result<std::unique_ptr<ShotSource>> shots(const Timed& incumbent, const Timed* candidate);
+  virtual Result<std::unique_ptr<DeviceShots>> shots(const Timed& incumbent,
+                                                     const Timed* candidate);
   // What limits of time are held against while shots are taken.
   virtual Clock& clock();
+  // Nothing is known of a device that does not measure.
+  virtual Result<DeviceState> state() { return DeviceState{}; }
+  // Leaves the device alone for so long, so that it cools down.
+  virtual void rest(Nanoseconds time);
+
+  // Of a device without instruments: the virtual GPU that runs in its place what needs them. Set
+  // once, by whoever opens the device.
+  struct Companion {
+    std::shared_ptr<Device> device;
+    std::string likeness; // "the same GPU", "of the same compute capability"
+  };
+  const std::optional<Companion>& companion() const { return companion_; }
+  void accompany(Companion companion) { companion_ = std::move(companion); }
+
+private:
+  std::optional<Companion> companion_;
 };
 
 } // namespace kernevo

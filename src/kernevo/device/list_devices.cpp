@@ -25,6 +25,7 @@ struct Driver {
   int (*device_name)(char*, int, int) = nullptr;
   int (*device_attribute)(int*, int, int) = nullptr;
   int (*device_memory)(std::size_t*, int) = nullptr;
+  int (*stand_in)(char*, int) = nullptr; // of a library that plays a GPU
 };
 
 constexpr int kCapabilityMajor = 75; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
@@ -57,6 +58,12 @@ void ask_driver(DeviceList& list) {
     list.driver = fmt::format("the CUDA driver does not start (error {})", code);
     return;
   }
+  std::string stand_in;
+  if (bind(library.get(), "kernevoStandIn", d.stand_in)) {
+    std::array<char, 256> text{};
+    d.stand_in(text.data(), static_cast<int>(text.size()) - 1);
+    stand_in = text.data();
+  }
   int version = 0;
   d.driver_version(&version);
   list.driver = fmt::format("CUDA driver {}.{}", version / 1000, version % 1000 / 10);
@@ -74,7 +81,7 @@ void ask_driver(DeviceList& list) {
     d.device_attribute(&major, kCapabilityMajor, device);
     d.device_attribute(&minor, kCapabilityMinor, device);
     d.device_memory(&memory, device);
-    list.real_gpus.push_back({ordinal, name.data(), major * 10 + minor, Bytes{memory}});
+    list.real_gpus.push_back({ordinal, name.data(), major * 10 + minor, Bytes{memory}, stand_in});
   }
 }
 

@@ -14,6 +14,7 @@ struct RealGpu {
   std::string name;
   int compute_capability = 0;
   Bytes memory;
+  std::string stand_in = {}; // what plays it; empty of a real one
 };
 
 struct DeviceList {

@@ -35,19 +35,4 @@ Result<std::shared_ptr<Device>> open_device(const DeviceName& name) {
   return cannot_open(name, "unknown kind of device");
 }
 
-Result<DeviceName> choose_device(const DeviceChoice& choice, const std::string& target_gpu) {
-  if (choice.device && !choice.gpu.empty())
-    return fail(ErrorCode::usage, "both --device and --gpu are given", std::nullopt,
-                fmt::format("--gpu {0} is short for --device virtual:{0}; give one", choice.gpu));
-  if (choice.device)
-    return parse_device_name(*choice.device);
-  return DeviceName::of_virtual(choice.gpu.empty() ? target_gpu : choice.gpu);
-}
-
-Result<std::shared_ptr<Device>> open_device(const DeviceChoice& choice,
-                                            const std::string& target_gpu) {
-  KERNEVO_TRY(name, choose_device(choice, target_gpu));
-  return open_device(name);
-}
-
 } // namespace kernevo

@@ -111,7 +111,7 @@ WorkEstimate estimate_of(const Json& json) {
 
 RunStarted started_of(const Json& json) {
   only_keys(json, {"run", "task_file", "task", "task_name", "operation", "gpu", "device", "method",
-                   "program", "context", "settings", "estimate"});
+                   "program", "context", "settings", "estimate", "hardware"});
   return {json.at("run"),
           json.at("task_file"),
           json.at("task"),
@@ -124,7 +124,8 @@ RunStarted started_of(const Json& json) {
           json.at("context"),
           settings_of(json.at("settings")),
           json.contains("estimate") ? std::optional(estimate_of(json.at("estimate")))
-                                    : std::nullopt};
+                                    : std::nullopt,
+          json.value("hardware", std::string())};
 }
 
 Restarted restarted_of(const Json& json) {
@@ -153,6 +154,8 @@ struct Writer {
               {"settings", settings_to_json(e.settings)}};
     if (e.estimate)
       json["estimate"] = estimate_to_json(*e.estimate);
+    if (!e.hardware.empty())
+      json["hardware"] = e.hardware;
     return dump_json(json);
   }
   std::string operator()(const Directive& e) const { return to_json(e); }

@@ -64,15 +64,17 @@ struct RunStarted {
   std::string operation;
   std::string gpu;
   std::string device;  // "virtual:A100"; empty in older runs, which were all virtual
-  std::string method;  // "modelled" or "measured"
+  std::string method;  // as name_of(TimingMethod) has it
   std::string program; // version of kernevo
   std::string context; // identity of all a result depends on: task, device, tables, compiler
   RunSettings settings;
   std::optional<WorkEstimate> estimate; // of a task that does not say its work
+  // "NVIDIA A100-SXM4-40GB, driver 13.0", and what plays it; empty of a virtual GPU.
+  std::string hardware = {};
 
   bool operator==(const RunStarted&) const = default;
 };
-bool is_modelled(const RunStarted& started); // its times are
+bool is_modelled(const RunStarted& started); // its times are, on a virtual GPU
 
 struct Restarted {
   Step step = 0; // decided before this step

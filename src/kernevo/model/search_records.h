@@ -135,7 +135,7 @@ struct Evaluation {
   std::string identity; // of the structure; empty when it did not compile
 
   // All absent unless it ran; times unless it is right, too, or in quarantine.
-  std::optional<Nanoseconds> objective; // less is better; modelled on the virtual GPU
+  std::optional<Nanoseconds> objective; // less is better
   std::vector<ShapeTime> shapes;
   std::map<std::string, std::int64_t> parameters;
   std::optional<KernelFacts> facts;
@@ -145,6 +145,8 @@ struct Evaluation {
   std::size_t instances_timed = 0;            // in this step
   bool tunable = false;                       // it has parameters
   bool exhausted = false;                     // all valid parameters were tried
+  // On a device that measures: under which key the run remembers the shots that made it the best.
+  std::string contest = {};
 
   bool operator==(const Evaluation&) const = default;
 };

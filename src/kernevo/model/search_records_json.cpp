@@ -77,7 +77,7 @@ KernelFacts facts_of(const Json& json) {
 Evaluation evaluation_of(const Json& json) {
   only_keys(json, {"step", "candidate", "outcome", "fault", "summary", "duplicate_of", "identity",
                    "objective_ns", "shapes", "parameters", "facts", "roofline", "bottlenecks",
-                   "profile", "evaluations", "tunable", "exhausted"});
+                   "profile", "evaluations", "tunable", "exhausted", "contest"});
   Evaluation e;
   e.step = json.at("step");
   e.candidate = json.at("candidate");
@@ -103,6 +103,7 @@ Evaluation evaluation_of(const Json& json) {
   e.instances_timed = json.at("evaluations");
   e.tunable = json.at("tunable");
   e.exhausted = json.at("exhausted");
+  e.contest = json.value("contest", std::string());
   return e;
 }
 
@@ -213,6 +214,8 @@ std::string to_json(const Evaluation& e) {
             {"evaluations", e.instances_timed},
             {"tunable", e.tunable},
             {"exhausted", e.exhausted}};
+  if (!e.contest.empty())
+    json["contest"] = e.contest;
   if (e.fault)
     json["fault"] = name_of(*e.fault);
   put_optional(json, "duplicate_of", e.duplicate_of);

@@ -61,6 +61,7 @@ std::string_view name_of(TimingMethod value) {
   switch (value) {
   case TimingMethod::measured: return "measured";
   case TimingMethod::modelled: return "modelled";
+  case TimingMethod::stand_in: return "modelled (stand-in)";
   }
   return "unknown";
 }
@@ -71,6 +72,7 @@ std::string_view name_of(TimingGrade value) {
   case TimingGrade::noisy: return "noisy";
   case TimingGrade::drifting: return "drifting";
   case TimingGrade::extrapolated: return "extrapolated";
+  case TimingGrade::disturbed: return "disturbed";
   }
   return "unknown";
 }
@@ -84,8 +86,7 @@ std::string_view name_of(CacheState value) {
 }
 
 Result<Timing> make_timing(Timing parts) {
-  KERNEVO_CHECK(parts.method == TimingMethod::measured ? check_measured(parts)
-                                                       : check_modelled(parts));
+  KERNEVO_CHECK(has_samples(parts.method) ? check_measured(parts) : check_modelled(parts));
   const TimeInterval& interval = parts.interval;
   if (!is_time(parts.median) || !is_time(interval.low) || !is_time(interval.high))
     return wrong("the median and its interval are positive and finite");
@@ -97,6 +98,8 @@ Result<Timing> make_timing(Timing parts) {
   KERNEVO_CHECK(check_quality(parts.quality));
   if (parts.receipt.device.empty())
     return wrong("the receipt names no device");
+  if ((parts.method == TimingMethod::stand_in) == parts.receipt.stand_in.empty())
+    return wrong("times of a stand-in, and they alone, name it in their receipt");
   return parts;
 }
 

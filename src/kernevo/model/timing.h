@@ -15,7 +15,14 @@
 
 namespace kernevo {
 
-enum class TimingMethod { measured, modelled };
+enum class TimingMethod {
+  measured, // samples taken on a GPU
+  modelled, // the terms of a model
+  stand_in, // samples taken as on a GPU, of a driver that plays one: its times are modelled
+};
+inline bool has_samples(TimingMethod method) {
+  return method != TimingMethod::modelled;
+}
 
 // Whether the figure can be leaned on.
 enum class TimingGrade {
@@ -23,6 +30,7 @@ enum class TimingGrade {
   noisy,    // a limit came before the wanted precision
   drifting, // the device was still getting faster or slower while it was measured
   extrapolated, // a model used outside what it was validated on
+  disturbed,    // the device said so each time it was tried: throttled, or shared with somebody
 };
 
 enum class CacheState { cold, hot };
@@ -54,7 +62,10 @@ struct Clocks {
 struct Receipt {
   std::string device; // "cuda:0 NVIDIA A100-SXM4-40GB", "virtual:A100"
   std::optional<Clocks> clocks;
-  std::string driver; // empty for a device that has none
+  std::optional<double> celsius;
+  std::optional<double> watts;
+  std::string driver;   // empty for a device that has none
+  std::string stand_in; // what plays the GPU; empty for one that is real, or modelled openly
   std::uint64_t seed = 0;
   std::string shapes; // the case as the task names its dimensions: "M=1024 N=1024 K=512"
   std::optional<CacheState> cache;
@@ -71,7 +82,7 @@ struct TimeInterval {
 
 struct Timing {
   TimingMethod method = TimingMethod::measured;
-  std::vector<Nanoseconds> samples; // measured: in the order taken, nothing removed by value
+  std::vector<Nanoseconds> samples; // in the order taken, nothing removed by value
   std::vector<TimingTerm> terms;    // modelled: what the time is made of
   Nanoseconds median;               // of the samples; of a model its prediction
   TimeInterval interval;            // of the median; of a model its stated error

@@ -31,7 +31,7 @@ TimingQuality quality_from_json(const Json& json) {
   only_keys(json, {"grade", "reason", "relative_noise", "autocorrelation_time", "warm_up_shots",
                    "far_out", "discarded"});
   TimingQuality quality;
-  quality.grade = enum_at(json, "grade", TimingGrade::extrapolated);
+  quality.grade = enum_at(json, "grade", TimingGrade::disturbed);
   json.at("reason").get_to(quality.reason);
   json.at("relative_noise").get_to(quality.relative_noise);
   json.at("autocorrelation_time").get_to(quality.autocorrelation_time);
@@ -51,7 +51,11 @@ Json receipt_to_json(const Receipt& receipt) {
     clocks["locked"] = receipt.clocks->locked;
     json["clocks"] = std::move(clocks);
   }
+  put_optional(json, "celsius", receipt.celsius);
+  put_optional(json, "watts", receipt.watts);
   json["driver"] = receipt.driver;
+  if (!receipt.stand_in.empty())
+    json["stand_in"] = receipt.stand_in;
   json["seed"] = receipt.seed;
   json["shapes"] = receipt.shapes;
   json["cache"] = receipt.cache ? Json(name_of(*receipt.cache)) : Json(nullptr);
@@ -63,7 +67,8 @@ Json receipt_to_json(const Receipt& receipt) {
 }
 
 Receipt receipt_from_json(const Json& json) {
-  only_keys(json, {"device", "clocks", "driver", "seed", "shapes", "cache", "tools", "episode"});
+  only_keys(json, {"device", "clocks", "celsius", "watts", "driver", "stand_in", "seed", "shapes",
+                   "cache", "tools", "episode"});
   Receipt receipt;
   json.at("device").get_to(receipt.device);
   if (const Json& clocks = json.at("clocks"); !clocks.is_null()) {
@@ -71,7 +76,10 @@ Receipt receipt_from_json(const Json& json) {
     receipt.clocks = Clocks{get_optional<double>(clocks, "multiprocessor_mhz"),
                             get_optional<double>(clocks, "memory_mhz"), clocks.at("locked")};
   }
+  receipt.celsius = get_optional<double>(json, "celsius");
+  receipt.watts = get_optional<double>(json, "watts");
   json.at("driver").get_to(receipt.driver);
+  receipt.stand_in = json.value("stand_in", std::string());
   receipt.seed = json.at("seed");
   json.at("shapes").get_to(receipt.shapes);
   receipt.cache = nullable_enum_at(json, "cache", CacheState::hot);
@@ -84,7 +92,7 @@ Receipt receipt_from_json(const Json& json) {
 Timing timing_of(const Json& json) {
   only_keys(json, {"method", "samples_ns", "terms", "median_ns", "interval", "quality", "receipt"});
   Timing timing;
-  timing.method = enum_at(json, "method", TimingMethod::modelled);
+  timing.method = enum_at(json, "method", TimingMethod::stand_in);
   for (const Json& sample : list_at(json, "samples_ns"))
     timing.samples.push_back({sample.get<double>()});
   for (const Json& term : list_at(json, "terms")) {
@@ -102,7 +110,7 @@ Comparison comparison_of(const Json& json) {
   only_keys(json, {"standing", "method", "ratio", "blocks", "reason"});
   Comparison comparison;
   comparison.standing = enum_at(json, "standing", Standing::not_comparable);
-  comparison.method = nullable_enum_at(json, "method", TimingMethod::modelled);
+  comparison.method = nullable_enum_at(json, "method", TimingMethod::stand_in);
   if (const Json& ratio = json.at("ratio"); !ratio.is_null()) {
     only_keys(ratio, {"estimate", "low", "high", "confidence"});
     comparison.ratio =

@@ -66,6 +66,8 @@ struct Verdict {
   // Of the work on a real shape: more than this share left out or wrong would have been seen with
   // 99 % probability. 0: all of it was run.
   double unseen = 0;
+  // What ran which shapes, and with what instruments; empty where one device ran all.
+  std::string judged_by;
   std::string printed; // what the kernel's printf wrote in the first case that printed
   std::vector<std::string> warnings;        // trivial task, lower precision, infeasible target, ...
   std::vector<std::string> hidden_warnings; // those that depend on hidden cases

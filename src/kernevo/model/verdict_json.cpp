@@ -75,8 +75,8 @@ Mismatch mismatch_of(const Json& json) {
 
 Verdict verdict_of(const Json& json) {
   only_keys(json, {"correct", "rung", "fault_class", "fault", "summary", "finding", "mismatch",
-                   "failing_case", "diagnostics", "cases", "unseen", "printed", "warnings",
-                   "hidden_warnings"});
+                   "failing_case", "diagnostics", "cases", "unseen", "judged_by", "printed",
+                   "warnings", "hidden_warnings"});
   Verdict v;
   v.correct = json.at("correct");
   v.rung = enum_at(json, "rung", Rung::real_shapes);
@@ -93,6 +93,7 @@ Verdict verdict_of(const Json& json) {
   for (const Json& one : list_at(json, "cases"))
     v.cases.push_back(case_of(one));
   v.unseen = amount_at(json, "unseen");
+  v.judged_by = json.value("judged_by", std::string());
   v.printed = json.at("printed");
   v.warnings = json.at("warnings").get<std::vector<std::string>>();
   v.hidden_warnings = json.at("hidden_warnings").get<std::vector<std::string>>();
@@ -118,6 +119,8 @@ std::string to_json(const Verdict& verdict) {
   for (const CheckedCase& c : verdict.cases)
     json["cases"].push_back(case_to_json(c));
   json["unseen"] = verdict.unseen;
+  if (!verdict.judged_by.empty())
+    json["judged_by"] = verdict.judged_by;
   json["printed"] = verdict.printed;
   json["warnings"] = verdict.warnings;
   json["hidden_warnings"] = verdict.hidden_warnings;

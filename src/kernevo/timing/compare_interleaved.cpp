@@ -86,6 +86,8 @@ Result<Episode> compare_interleaved(ShotSource& source, Clock& clock, const Comp
 
   Episode episode;
   KERNEVO_TRY(comparison, make_comparison(conclude(test, plan.paired, ended_by)));
+  if (!receipt.stand_in.empty())
+    comparison.method = TimingMethod::stand_in;
   episode.comparison = std::move(comparison);
   const bool decided = episode.comparison.standing != Standing::ambiguous;
   facts.precise = decided;

@@ -26,6 +26,8 @@ std::string disagreement(const Receipt& a, const Receipt& b) {
     return differ("devices", a.device, b.device);
   if (a.driver != b.driver)
     return differ("drivers", a.driver, b.driver);
+  if (a.stand_in != b.stand_in)
+    return differ("stand-ins", a.stand_in, b.stand_in);
   if (a.shapes != b.shapes)
     return differ("shapes", a.shapes, b.shapes);
   if (a.cache != b.cache)
@@ -75,7 +77,9 @@ Comparison compare_measured(const Timing& incumbent, const Timing& candidate,
   PairedTest test(plan);
   for (std::size_t i = 0; i < a.size() && !test.standing(); i += 2)
     test.add(block_difference(a[i], a[i + 1], b[i], b[i + 1]));
-  return conclude(test, plan, "the samples ended");
+  Comparison comparison = conclude(test, plan, "the samples ended");
+  comparison.method = incumbent.method;
+  return comparison;
 }
 
 } // namespace

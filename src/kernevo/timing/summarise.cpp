@@ -31,7 +31,7 @@ bool drifts(std::span<const double> values) {
 Result<Timing> summarise(std::vector<Nanoseconds> samples, const SamplingFacts& facts,
                          double confidence, Receipt receipt) {
   Timing timing;
-  timing.method = TimingMethod::measured;
+  timing.method = receipt.stand_in.empty() ? TimingMethod::measured : TimingMethod::stand_in;
   timing.receipt = std::move(receipt);
   std::vector<double> values;
   values.reserve(samples.size());
