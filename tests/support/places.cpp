@@ -18,4 +18,12 @@ std::string cudart_path() {
   return KERNEVO_CUDART;
 }
 
+std::string libcuda_path() {
+  return KERNEVO_DRIVER;
+}
+
+std::string libnvml_path() {
+  return KERNEVO_NVML;
+}
+
 } // namespace kernevo

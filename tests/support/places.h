@@ -17,4 +17,8 @@ std::string program_path();
 // The CUDA runtime on the virtual GPU; empty where it is not built.
 std::string cudart_path();
 
+// The CUDA driver on the virtual GPU, and NVML beside it; empty where they are not built.
+std::string libcuda_path();
+std::string libnvml_path();
+
 } // namespace kernevo

@@ -96,6 +96,16 @@ bool deny_network_and_tracing(scmp_filter_ctx filter) {
                     SCMP_SYS(unshare), SCMP_SYS(kexec_load), SCMP_SYS(init_module)});
 }
 
+bool deny_processes(scmp_filter_ctx filter) {
+  const scmp_arg_cmp no_thread = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0);
+  return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1, &no_thread) ==
+             0 &&
+         seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0, nullptr) ==
+             0 &&
+         add_rules(filter, SCMP_ACT_ERRNO(EPERM),
+                   {SCMP_SYS(fork), SCMP_SYS(vfork), SCMP_SYS(execve), SCMP_SYS(execveat)});
+}
+
 // Under a sanitizer the address space is terabytes of shadow and the run-time needs system calls of
 // its own, so those builds keep only the layers that do not collide with it.
 bool install_filter(Confinement confinement) {
@@ -103,8 +113,10 @@ bool install_filter(Confinement confinement) {
   const Filter filter(seccomp_init(execute ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_ALLOW));
   if (!filter)
     return false;
-  const bool rules =
-      execute ? allow_execution(filter.get()) : deny_network_and_tracing(filter.get());
+  bool rules = execute ? allow_execution(filter.get()) : deny_network_and_tracing(filter.get());
+  if (confinement == Confinement::drive) // a driver has threads of its own by then
+    rules = rules && deny_processes(filter.get()) &&
+            seccomp_attr_set(filter.get(), SCMP_FLTATR_CTL_TSYNC, 1) == 0;
   return rules && seccomp_load(filter.get()) == 0;
 }
 

@@ -14,6 +14,8 @@ namespace kernevo {
 enum class Confinement {
   compile, // may run the assembler; no network, no tracing. Its files are a FileCage
   execute, // memory and threads only: no files, no processes, no network
+  drive,   // of all its threads: no network, no processes, no tracing. It has opened its devices
+           // before, and its files are a FileCage
 };
 
 struct ProcessLimits {

@@ -1,6 +1,7 @@
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
+#include "kernevo/device/cuda_worker.h"
 #include "kernevo/device/virtual_device.h"
 #include "kernevo/model/json.h"
 #include "kernevo/toolchain/compile_worker.h"
@@ -48,6 +49,8 @@ int serve(std::string_view role) {
   std::signal(SIGPIPE, SIG_IGN); // NOLINT(cert-err33-c)
   if (role == "execute")
     return serve_role(virtual_device_role());
+  if (role == "cuda")
+    return serve_role(cuda_device_role());
   if (role == "compile")
     return serve_role(compiler_role());
   return 2;

@@ -98,7 +98,6 @@ constexpr unsigned kWaitForEqual = 1; // CU_STREAM_WAIT_VALUE_EQ
   X(device_count, "cuDeviceGetCount", Status(int*))                                                \
   X(device_get, "cuDeviceGet", Status(DeviceHandle*, int))                                         \
   X(device_name, "cuDeviceGetName", Status(char*, int, DeviceHandle))                              \
-  X(device_uuid, "cuDeviceGetUuid", Status(Uuid*, DeviceHandle))                                   \
   X(device_bus, "cuDeviceGetPCIBusId", Status(char*, int, DeviceHandle))                           \
   X(device_memory, "cuDeviceTotalMem_v2", Status(std::size_t*, DeviceHandle))                      \
   X(device_attribute, "cuDeviceGetAttribute", Status(int*, DeviceAttribute, DeviceHandle))         \
@@ -130,6 +129,7 @@ constexpr unsigned kWaitForEqual = 1; // CU_STREAM_WAIT_VALUE_EQ
 
 // The same of what some lack; null there.
 #define KERNEVO_DRIVER_EXTRAS(X)                                                                   \
+  X(device_uuid, "cuDeviceGetUuid", Status(Uuid*, DeviceHandle))                                   \
   X(device_uuid_of_part, "cuDeviceGetUuid_v2", Status(Uuid*, DeviceHandle))                        \
   X(forget_persisting_lines, "cuCtxResetPersistingL2Cache", Status())                              \
   X(host_allocate, "cuMemHostAlloc", Status(void**, std::size_t, unsigned))                        \

@@ -17,6 +17,9 @@
 
 namespace kernevo {
 
+// What only an instrumented device can do.
+bool asks_for_instruments(const RunRequest& request);
+
 class CudaContext {
 public:
   static Result<std::unique_ptr<CudaContext>> open(const CudaDriver& driver, const CudaFacts& facts);
@@ -52,7 +55,8 @@ private:
     std::vector<ReadyLaunch> launches;
   };
   struct Shots {
-    RunRequest request;
+    // Launches that are ready point into it.
+    std::unique_ptr<RunRequest> request;
     bool cold = true;
     std::vector<Buffers> sets;
     std::vector<GuardedMemory> originals;             // of tensors that are read and written
@@ -73,7 +77,8 @@ private:
   const driver::Functions& calls() const { return driver_.calls(); }
   tl::unexpected<Trouble> trouble(driver::Status status, const std::string& doing);
   tl::unexpected<Trouble> fault_of_launch(driver::Status status, const Launch& launch, bool started);
-  Maybe<Buffers> allocate(const RunRequest& request);
+  Result<void> check_request(const RunRequest& request, const Arena& arena) const;
+  Maybe<Buffers> allocate(const RunRequest& request, const Arena& arena);
   Maybe<ReadyLaunch> make_ready(const Launch& launch, const RunRequest& request,
                                 std::span<const std::uint64_t> pointers);
   Maybe<void> set_attributes(const ReadyLaunch& ready);

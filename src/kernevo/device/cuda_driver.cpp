@@ -75,8 +75,11 @@ Result<CudaDriver> CudaDriver::open(const std::string& library) {
   }
   CudaDriver driver;
   std::string missing;
+  // Some drivers keep only the newer name of the same function.
 #define KERNEVO_BIND(member, name, ...)                                                            \
-  if (!bind(handle, name, driver.calls_.member) && missing.empty())                                \
+  if (!bind(handle, name, driver.calls_.member) && missing.empty() &&                              \
+      !(std::string_view(name) == "cuEventElapsedTime" &&                                          \
+        bind(handle, name "_v2", driver.calls_.member)))                                           \
     missing = name;
   KERNEVO_DRIVER_FUNCTIONS(KERNEVO_BIND)
 #undef KERNEVO_BIND
@@ -132,17 +135,21 @@ Result<CudaFacts> CudaDriver::facts(int ordinal) const {
       done != status::success)
     return trouble(done, doing);
   facts.name = printable(text.data());
+  // Should its library ever forget to say so.
+  if (facts.stand_in.empty() && facts.name.starts_with("virtual "))
+    facts.stand_in = facts.name;
   text = {};
   if (calls_.device_bus(text.data(), static_cast<int>(text.size()) - 1, device) == status::success)
     facts.bus = printable(text.data());
-  // The newer call knows parts of a GPU (MIG) apart.
+  // The newer call knows parts of a GPU (MIG), which the older one takes for the whole.
   driver::Uuid whole{};
   driver::Uuid id{};
-  if (calls_.device_uuid(&whole, device) != status::success)
-    whole = {};
-  const bool part = calls_.device_uuid_of_part != nullptr &&
-                    calls_.device_uuid_of_part(&id, device) == status::success && id != whole;
-  facts.uuid = text_of(part ? id : whole, part ? "MIG-" : "GPU-");
+  const bool old = calls_.device_uuid != nullptr &&
+                   calls_.device_uuid(&whole, device) == status::success;
+  const bool newer = calls_.device_uuid_of_part != nullptr &&
+                     calls_.device_uuid_of_part(&id, device) == status::success;
+  const bool part = newer && (old ? id != whole : facts.name.find("MIG ") != std::string::npos);
+  facts.uuid = text_of(newer ? id : whole, part ? "MIG-" : "GPU-");
   std::size_t memory = 0;
   if (const auto done = calls_.device_memory(&memory, device); done != status::success)
     return trouble(done, doing);

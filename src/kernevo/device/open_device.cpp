@@ -1,5 +1,6 @@
 #include "kernevo/device/open_device.h"
 
+#include "kernevo/device/cuda_device.h"
 #include "kernevo/device/list_devices.h"
 #include "kernevo/device/virtual_device.h"
 #include "kernevo/hardware/gpu_table.h"
@@ -28,7 +29,7 @@ Result<std::shared_ptr<Device>> open_device(const DeviceName& name) {
     return open_virtual_device(*gpu);
   }
   case DeviceName::Kind::cuda:
-    return cannot_open(name, "this program models GPUs and does not drive real ones");
+    return open_cuda_device(name.ordinal);
   case DeviceName::Kind::remote:
     return cannot_open(name, "this program does not reach other machines");
   }

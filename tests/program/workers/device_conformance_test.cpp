@@ -1,4 +1,5 @@
 // What every device must do, whatever it is: a new one is a line in the list at the end.
+#include "cuda_under_test.h"
 #include "kernevo/base/worker_process.h"
 #include "kernevo/device/open_device.h"
 #include "kernevo/evaluate/bench.h"
@@ -68,7 +69,8 @@ TEST_P(EveryDevice, SaysWhoItIs) {
   const DeviceIdentity& identity = device_->identity();
   EXPECT_EQ(identity.name, GetParam().name);
   EXPECT_THAT(identity.gpu.name, Not(IsEmpty()));
-  EXPECT_EQ(identity.method == TimingMethod::measured, device_->capabilities().measures);
+  EXPECT_EQ(identity.method == TimingMethod::measured,
+            device_->capabilities().measures && identity.stand_in.empty());
   const auto fingerprint = device_->fingerprint();
   ASSERT_TRUE(fingerprint) << format_error(fingerprint.error());
   EXPECT_THAT(*fingerprint, HasSubstr(identity.name));
@@ -179,9 +181,17 @@ DeviceUnderTest virtual_gpu() {
           }};
 }
 
+DeviceUnderTest cuda() {
+  return {"cuda:0", []() -> Result<std::shared_ptr<Device>> {
+            KERNEVO_CHECK(find_toolchain());
+            return open_cuda_under_test();
+          }};
+}
+
 INSTANTIATE_TEST_SUITE_P(Fake, EveryDevice, testing::Values(fake()));
 INSTANTIATE_TEST_SUITE_P(WithoutInstruments, EveryDevice, testing::Values(without_instruments()));
 INSTANTIATE_TEST_SUITE_P(Virtual, EveryDevice, testing::Values(virtual_gpu()));
+INSTANTIATE_TEST_SUITE_P(Cuda, EveryDevice, testing::Values(cuda()));
 
 } // namespace
 } // namespace kernevo
