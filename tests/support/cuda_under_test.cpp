@@ -21,6 +21,8 @@ std::string choose_cuda_under_test() {
     if (libcuda_path().empty())
       return "our CUDA driver library is not built here";
     setenv("KERNEVO_LIBCUDA", libcuda_path().c_str(), 1);
+    if (!libnvml_path().empty())
+      setenv("KERNEVO_LIBNVML", libnvml_path().c_str(), 1);
     return {};
   }
   const auto list = list_devices();

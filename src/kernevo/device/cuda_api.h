@@ -23,6 +23,7 @@ namespace status {
 constexpr Status success = 0;
 constexpr Status invalid_value = 1;
 constexpr Status out_of_memory = 2;
+constexpr Status invalid_configuration = 9; // of libraries that count errors as the runtime does
 constexpr Status no_device = 100;
 constexpr Status invalid_device = 101;
 constexpr Status invalid_image = 200;

@@ -62,7 +62,7 @@ bool is_loss(driver::Status value) {
 
 // That launch was never started, for what it asks for.
 bool is_refusal(driver::Status value) {
-  return value == status::invalid_value || value == status::launch_out_of_resources ||
+  return value == status::invalid_value || value == status::invalid_configuration || value == status::launch_out_of_resources ||
          value == status::cooperative_launch_too_large || value == status::not_supported;
 }
 
@@ -375,7 +375,10 @@ CudaContext::Maybe<void> CudaContext::queue(const ReadyLaunch& ready) {
 }
 
 CudaContext::Maybe<void> CudaContext::flush() {
-  const std::size_t bytes = 2 * static_cast<std::size_t>(std::max(facts_.l2_bytes, 1 << 20));
+  // What plays a GPU prices a launch as one that finds L2 cold, and would fill the memory slowly.
+  const std::size_t bytes = driver_.stand_in().empty()
+                                ? 2 * static_cast<std::size_t>(std::max(facts_.l2_bytes, 1 << 20))
+                                : std::size_t{1} << 16U;
   if (flushed_ == 0)
     if (const auto done = calls().memory_allocate(&flushed_, bytes); done != status::success)
       return trouble(done, "find memory to flush L2 with");

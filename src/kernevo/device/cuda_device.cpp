@@ -301,7 +301,7 @@ Result<std::shared_ptr<Device>> open_cuda_device(int ordinal) {
   identity.name = name;
   identity.gpu = std::move(gpu);
   // Whatever a driver that plays a GPU says, nothing was measured.
-  identity.method = facts.stand_in.empty() ? TimingMethod::measured : TimingMethod::modelled;
+  identity.method = facts.stand_in.empty() ? TimingMethod::measured : TimingMethod::stand_in;
   identity.model = facts.name;
   identity.driver = driver_text(facts, telemetry);
   identity.stand_in = facts.stand_in;

@@ -111,6 +111,14 @@ Result<CudaDriver> CudaDriver::open(const std::string& library) {
     return fail(ErrorCode::infrastructure,
                 fmt::format("the CUDA driver does not start: {}", driver.describe(started)),
                 std::nullopt, "see nvidia-smi; without a GPU: --device virtual:NAME");
+  // Should such a library ever forget to say so.
+  std::array<char, 256> name{};
+  driver::DeviceHandle device = 0;
+  if (driver.stand_in_.empty() && driver.calls_.device_get(&device, 0) == status::success &&
+      driver.calls_.device_name(name.data(), static_cast<int>(name.size()) - 1, device) ==
+          status::success &&
+      std::string_view(name.data()).starts_with("virtual "))
+    driver.stand_in_ = printable(name.data());
   return driver;
 }
 
@@ -135,9 +143,6 @@ Result<CudaFacts> CudaDriver::facts(int ordinal) const {
       done != status::success)
     return trouble(done, doing);
   facts.name = printable(text.data());
-  // Should its library ever forget to say so.
-  if (facts.stand_in.empty() && facts.name.starts_with("virtual "))
-    facts.stand_in = facts.name;
   text = {};
   if (calls_.device_bus(text.data(), static_cast<int>(text.size()) - 1, device) == status::success)
     facts.bus = printable(text.data());

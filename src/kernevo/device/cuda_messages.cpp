@@ -280,6 +280,10 @@ std::string encode(const Result<GpuTelemetry>& result) {
   });
 }
 
+std::string encode_outcome(const Result<RunOutcome>& result) {
+  return answer(result, [&](const RunOutcome&) { return encode(result); });
+}
+
 std::string encode_bytes(const Result<std::string>& result) {
   return answer(result,
                 [](const std::string& bytes) {
@@ -350,6 +354,13 @@ Result<GpuTelemetry> decode_telemetry(std::string_view text) {
     }
     return t;
   });
+}
+
+Result<RunOutcome> decode_cuda_outcome(std::string_view text) {
+  auto read = read_answer(text, "the worker's answer", [](const Json&) { return true; });
+  if (!read)
+    return tl::unexpected<Error>(std::move(read).error());
+  return decode_outcome(text);
 }
 
 Result<std::string> decode_bytes(std::string_view text) {

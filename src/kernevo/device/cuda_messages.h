@@ -84,6 +84,7 @@ std::string encode(const Result<CudaLoadAnswer>& answer);
 std::string encode(const Result<CudaShotsAnswer>& answer);
 std::string encode(const Result<CudaShotAnswer>& answer);
 std::string encode(const Result<GpuTelemetry>& answer);
+std::string encode_outcome(const Result<RunOutcome>& answer);
 std::string encode_bytes(const Result<std::string>& answer); // also of what says nothing but "done"
 
 Result<CudaListing> decode_listing(std::string_view text);
@@ -92,6 +93,7 @@ Result<CudaLoadAnswer> decode_load_answer(std::string_view text);
 Result<CudaShotsAnswer> decode_shots_answer(std::string_view text);
 Result<CudaShotAnswer> decode_shot_answer(std::string_view text);
 Result<GpuTelemetry> decode_telemetry(std::string_view text);
+Result<RunOutcome> decode_cuda_outcome(std::string_view text);
 Result<std::string> decode_bytes(std::string_view text);
 
 } // namespace kernevo

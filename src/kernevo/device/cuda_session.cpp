@@ -164,7 +164,7 @@ Result<RunOutcome> CudaSession::run(const RunRequest& request, const Arena& aren
       return tl::unexpected<Error>(std::move(*answer.error().error));
     return RunOutcome::stopped_by(std::move(*answer.error().finding));
   }
-  KERNEVO_TRY(outcome, settle(decode_outcome(*answer)));
+  KERNEVO_TRY(outcome, settle(decode_cuda_outcome(*answer)));
   if (auto possible = check_outcome(request, outcome, false); !possible) {
     stop();
     return tl::unexpected<Error>(std::move(possible).error());

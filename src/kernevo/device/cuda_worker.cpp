@@ -47,7 +47,7 @@ public:
     if (kind == "load")
       return encode(load(message.text));
     if (kind == "run")
-      return encode(run(message));
+      return encode_outcome(run(message));
     if (kind == "shots")
       return encode(prepare_shots(message));
     if (kind == "shoot")

@@ -29,6 +29,10 @@ std::string add_kernel(const std::string& more) {
          more + "\n}\n";
 }
 
+TensorBinding tensor(const char* name, std::size_t region, bool read_only, bool initialized) {
+  return {name, region, read_only, initialized, std::nullopt};
+}
+
 class CudaDevice : public testing::Test {
 protected:
   void SetUp() override {
@@ -73,7 +77,7 @@ protected:
 
   static RunRequest request() {
     RunRequest request;
-    request.tensors = {{"A", 0, true, true}, {"B", 1, true, true}, {"C", 2, false, false}};
+    request.tensors = {tensor("A", 0, true, true), tensor("B", 1, true, true), tensor("C", 2, false, false)};
     request.plan.scratch = {{"S", DType::float32, kElements}};
     Launch launch;
     launch.kernel = "add";

@@ -1,5 +1,6 @@
 #include "kernevo/cuda/core/device.h"
 
+#include "kernevo/cuda/common/identity.h"
 #include "kernevo/cuda/core/session.h"
 
 #include <cstring>
@@ -40,6 +41,8 @@ cudaError_t device_properties(cudaDeviceProp* p, int device) {
   *p = {};
   std::strncpy(p->name, ("virtual " + g.name).c_str(), sizeof p->name - 1);
   p->totalGlobalMem = g.memory.value;
+  const auto uuid = played_uuid(g);
+  std::memcpy(&p->uuid, uuid.data(), sizeof p->uuid);
   p->sharedMemPerBlock = g.shared_per_block.value;
   p->regsPerBlock = g.registers_per_block;
   p->warpSize = 32;

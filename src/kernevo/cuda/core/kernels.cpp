@@ -1,5 +1,6 @@
 #include "kernevo/cuda/core/kernels.h"
 
+#include "kernevo/cuda/common/faults.h"
 #include "kernevo/model/occupancy.h"
 
 namespace kernevo::cuda {
@@ -13,6 +14,8 @@ constexpr int kAssumedRegisters = 32;
 
 cudaError_t launch_kernel(const void* host, const LaunchShape& shape, void** arguments,
                           bool cooperative) {
+  if (const int fault = Faults::get().launch(); fault != 0)
+    return static_cast<cudaError_t>(fault);
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   const Kernel* kernel = session.kernel(host);

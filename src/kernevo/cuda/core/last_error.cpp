@@ -1,5 +1,6 @@
 #include "kernevo/cuda/core/last_error.h"
 
+#include "kernevo/cuda/common/faults.h"
 #include <atomic>
 
 namespace kernevo::cuda {
@@ -43,6 +44,8 @@ void set_fault(cudaError_t fault) {
 }
 
 cudaError_t fault() {
+  if (const int ordered = Faults::get().call(); ordered != 0)
+    return static_cast<cudaError_t>(ordered);
   return of_the_context();
 }
 

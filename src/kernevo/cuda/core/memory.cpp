@@ -1,5 +1,6 @@
 #include "kernevo/cuda/core/memory.h"
 
+#include "kernevo/cuda/common/faults.h"
 #include "kernevo/cuda/core/array.h"
 #include "kernevo/cuda/core/contexts.h"
 #include "kernevo/cuda/core/session.h"
@@ -79,6 +80,8 @@ bool fits(const cudaArray* array, const cudaPos& at, const cudaExtent& part) {
 
 cudaError_t allocate(void** pointer, std::size_t bytes, const char* what, cudaMemoryType type) {
   need_context();
+  if (const int fault = Faults::get().allocation(); fault != 0)
+    return static_cast<cudaError_t>(fault);
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   if (pointer == nullptr)

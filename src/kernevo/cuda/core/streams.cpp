@@ -1,5 +1,6 @@
 #include "kernevo/cuda/core/streams.h"
 
+#include "kernevo/cuda/common/faults.h"
 #include "kernevo/cuda/core/contexts.h"
 #include "kernevo/cuda/core/session.h"
 
@@ -129,8 +130,8 @@ cudaError_t elapsed_time(float* milliseconds, cudaEvent_t begin, cudaEvent_t end
     return set_error(cudaErrorInvalidResourceHandle);
   if (!is_reached(begin->point) || !is_reached(end->point))
     return set_error(cudaErrorNotReady);
-  *milliseconds =
-      std::chrono::duration<float, std::milli>(end->reached->at - begin->reached->at).count();
+  const auto time = std::chrono::duration<double, std::milli>(end->reached->at - begin->reached->at);
+  *milliseconds = static_cast<float>(Faults::get().elapsed(time.count()));
   return cudaSuccess;
 }
 

@@ -1,4 +1,5 @@
 // The driver's interface: contexts.
+#include "kernevo/cuda/common/identity.h"
 #include "kernevo/cuda/core/contexts.h"
 
 #include "kernevo/cuda/core/device.h"
@@ -41,6 +42,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   if (const CUresult no = device_of(device); no != CUDA_SUCCESS)
     return no;
   retain_primary();
+  announce_process();
   *context = &primary_context();
   return CUDA_SUCCESS;
 }

@@ -1,4 +1,5 @@
 // The driver's interface: initialisation and devices.
+#include "kernevo/cuda/common/faults.h"
 #include "kernevo/cuda/core/device.h"
 #include "kernevo/cuda/core/contexts.h"
 #include "kernevo/cuda/core/queue.h"
@@ -49,6 +50,8 @@ CUresult cuInit(unsigned flags) {
     return CUDA_ERROR_INVALID_VALUE;
   if (!queues_are_ours())
     return CUDA_ERROR_NOT_INITIALIZED; // a fork of a process that used the GPU
+  if (const int injected = Faults::get().start(); injected != 0)
+    return static_cast<CUresult>(injected);
   initialise();
   return CUDA_SUCCESS;
 }
