@@ -151,7 +151,9 @@ Result<std::optional<sass::SassModule>> machine_code_of(const PreparedKernel& pr
 Receipt receipt_of(const DeviceIdentity& device, const Build& build, const ShapeCase& shape,
                    std::uint64_t seed) {
   Receipt receipt;
-  receipt.device = device.name;
+  receipt.device = title_of(device);
+  receipt.driver = device.driver;
+  receipt.stand_in = device.stand_in;
   receipt.seed = seed;
   for (const auto& [name, value] : shape.dims)
     receipt.shapes += fmt::format("{}{}={}", receipt.shapes.empty() ? "" : " ", name, value);

@@ -134,7 +134,7 @@ TEST_P(EveryDevice, GivesTimesWithTheirMethodAndItsName) {
   EXPECT_GT(timed->objective->value, 0);
   const Timing& timing = timed->cases.front().timing;
   EXPECT_EQ(timing.method, device_->identity().method);
-  EXPECT_EQ(timing.receipt.device, device_->identity().name);
+  EXPECT_EQ(timing.receipt.device, title_of(device_->identity()));
   EXPECT_TRUE(make_timing(timing));
 }
 
