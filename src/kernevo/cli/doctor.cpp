@@ -13,6 +13,7 @@
 #include "kernevo/toolchain/toolchain.h"
 #include "kernevo/vgpu/tier/plugin.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <memory>
 #include <thread>
@@ -84,10 +85,13 @@ Finding examine_gpus() {
   if (list->real_gpus.empty())
     return {"devices", State::good,
             fmt::format("{} virtual GPUs; {}", list->virtual_gpus.size(), list->driver), ""};
-  return {
-      "devices", State::good,
-      fmt::format("{} virtual GPUs, {} real", list->virtual_gpus.size(), list->real_gpus.size()),
-      ""};
+  const auto played = std::ranges::count_if(
+      list->real_gpus, [](const RealGpu& gpu) { return !gpu.stand_in.empty(); });
+  const auto real = static_cast<std::ptrdiff_t>(list->real_gpus.size()) - played;
+  return {"devices", State::good,
+          fmt::format("{} virtual GPUs, {} real{}; {}", list->virtual_gpus.size(), real,
+                      played > 0 ? fmt::format(", {} played", played) : "", list->driver),
+          ""};
 }
 
 // The proof of the pudding: a kernel goes from source to verdict.

@@ -114,7 +114,7 @@ constexpr unsigned kWaitForEqual = 1; // CU_STREAM_WAIT_VALUE_EQ
   X(memory_free, "cuMemFree_v2", Status(Address))                                                  \
   X(copy_to_device, "cuMemcpyHtoD_v2", Status(Address, const void*, std::size_t))                  \
   X(copy_to_host, "cuMemcpyDtoH_v2", Status(void*, Address, std::size_t))                          \
-  X(copy_within, "cuMemcpyDtoDAsync_v2", Status(Address, Address, std::size_t, Stream))           \
+  X(copy_within, "cuMemcpyDtoDAsync_v2", Status(Address, Address, std::size_t, Stream))            \
   X(fill, "cuMemsetD8Async", Status(Address, unsigned char, std::size_t, Stream))                  \
   X(stream_create, "cuStreamCreate", Status(Stream*, unsigned))                                    \
   X(event_create, "cuEventCreate", Status(Event*, unsigned))                                       \

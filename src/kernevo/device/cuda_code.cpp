@@ -26,9 +26,8 @@ struct Target {
 Target target_of(const std::string& architecture) {
   Target target;
   const char* const end = architecture.data() + architecture.size();
-  const auto [stop, problem] =
-      std::from_chars(architecture.data() + std::min<std::size_t>(3, architecture.size()), end,
-                      target.capability);
+  const auto [stop, problem] = std::from_chars(
+      architecture.data() + std::min<std::size_t>(3, architecture.size()), end, target.capability);
   if (problem == std::errc() && stop != end)
     target.kind = *stop;
   return target;

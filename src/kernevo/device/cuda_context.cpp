@@ -62,7 +62,8 @@ bool is_loss(driver::Status value) {
 
 // That launch was never started, for what it asks for.
 bool is_refusal(driver::Status value) {
-  return value == status::invalid_value || value == status::invalid_configuration || value == status::launch_out_of_resources ||
+  return value == status::invalid_value || value == status::invalid_configuration ||
+         value == status::launch_out_of_resources ||
          value == status::cooperative_launch_too_large || value == status::not_supported;
 }
 
@@ -157,9 +158,9 @@ CudaContext::fault_of_launch(driver::Status value, const Launch& launch, bool st
   broken_ = broken_ || is_fault(value);
   Trouble what;
   if (is_fault(value))
-    what.finding = finding_at(kind_of(value), launch,
-                              fmt::format("'{}' failed on {}: {}", launch.kernel, device_,
-                                          driver_.describe(value)));
+    what.finding = finding_at(
+        kind_of(value), launch,
+        fmt::format("'{}' failed on {}: {}", launch.kernel, device_, driver_.describe(value)));
   else
     what.finding = finding_at(
         FindingKind::launch_limit, launch,
@@ -217,8 +218,8 @@ Result<CudaLoadAnswer> CudaContext::load(const CudaLoadMessage& message) {
   if (done == status::invalid_ptx) {
     answer.refusal = finding_of(
         FindingKind::invalid_ptx,
-        fmt::format("the driver refuses it: {}", log.front() == '\0' ? driver_.describe(done)
-                                                                     : printable(log.data())));
+        fmt::format("the driver refuses it: {}",
+                    log.front() == '\0' ? driver_.describe(done) : printable(log.data())));
     return answer;
   }
   auto what = trouble(done, "load the module");
@@ -253,8 +254,8 @@ CudaContext::Maybe<void> CudaContext::set_attributes(const ReadyLaunch& ready) {
                       std::max(attribute(driver::FunctionAttribute::cluster_height), 1) *
                       std::max(attribute(driver::FunctionAttribute::cluster_depth), 1);
   if (cluster > kPortableCluster)
-    if (const auto done = calls().function_set(
-            ready.function, driver::FunctionAttribute::wide_clusters_allowed, 1);
+    if (const auto done = calls().function_set(ready.function,
+                                               driver::FunctionAttribute::wide_clusters_allowed, 1);
         done != status::success)
       return fault_of_launch(done, *ready.launch, false);
   return {};
@@ -307,8 +308,8 @@ CudaContext::make_ready(const Launch& launch, const RunRequest& request,
   return ready;
 }
 
-CudaContext::Maybe<CudaContext::Buffers>
-CudaContext::allocate(const RunRequest& request, const Arena& arena) {
+CudaContext::Maybe<CudaContext::Buffers> CudaContext::allocate(const RunRequest& request,
+                                                               const Arena& arena) {
   Buffers buffers;
   std::vector<std::uint64_t> pointers;
   std::uint64_t scratch_bytes = 0;
@@ -348,7 +349,8 @@ CudaContext::Maybe<void> CudaContext::poison(const Buffers& buffers, const RunRe
                                              bool scratch_only) {
   for (std::size_t i = 0; i < buffers.all.size(); ++i) {
     const bool scratch = i >= request.tensors.size();
-    if (buffers.all[i].bytes() == 0 || (!scratch && (scratch_only || request.tensors[i].initialized)))
+    if (buffers.all[i].bytes() == 0 ||
+        (!scratch && (scratch_only || request.tensors[i].initialized)))
       continue;
     if (const auto done =
             calls().fill(buffers.all[i].address(), kPoison, buffers.all[i].bytes(), stream_);
@@ -407,9 +409,9 @@ CudaContext::Maybe<void> CudaContext::wait_for(driver::Event event, double secon
     if (waited > limit) {
       broken_ = true; // it still runs
       Trouble what;
-      what.finding = finding_of(
-          FindingKind::time_limit,
-          fmt::format("did not finish within {:.0f} s on {} and was stopped", limit.count(), device_));
+      what.finding = finding_of(FindingKind::time_limit,
+                                fmt::format("did not finish within {:.0f} s on {} and was stopped",
+                                            limit.count(), device_));
       return tl::unexpected<Trouble>(std::move(what));
     }
     if (waited > std::chrono::milliseconds(1))
@@ -473,9 +475,9 @@ CudaContext::Maybe<void> CudaContext::check_guards(const Buffers& buffers,
                                   ? request.tensors[i].name
                                   : request.plan.scratch[i - request.tensors.size()].name;
     Trouble what;
-    what.finding = finding_at(FindingKind::out_of_bounds, request.plan.launches.back(),
-                              fmt::format("a kernel wrote outside '{}', {}, on {}", name, **damage,
-                                          device_));
+    what.finding =
+        finding_at(FindingKind::out_of_bounds, request.plan.launches.back(),
+                   fmt::format("a kernel wrote outside '{}', {}, on {}", name, **damage, device_));
     what.finding->space = "global";
     what.finding->buffer = fmt::format("{} ({})", name, **damage);
     return tl::unexpected<Trouble>(std::move(what));
@@ -497,10 +499,10 @@ CudaContext::Maybe<void> CudaContext::check_input(const GuardedMemory& memory,
       continue;
     const auto changed = std::ranges::mismatch(now, part).in1 - now.begin();
     Trouble what;
-    what.finding = finding_at(FindingKind::read_only_write, launch,
-                              fmt::format("a kernel wrote into the input '{}', at byte {}, on {}",
-                                          tensor.name, at + static_cast<std::size_t>(changed),
-                                          device_));
+    what.finding =
+        finding_at(FindingKind::read_only_write, launch,
+                   fmt::format("a kernel wrote into the input '{}', at byte {}, on {}", tensor.name,
+                               at + static_cast<std::size_t>(changed), device_));
     what.finding->space = "global";
     what.finding->buffer = tensor.name;
     return tl::unexpected<Trouble>(std::move(what));

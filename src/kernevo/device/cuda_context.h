@@ -22,11 +22,12 @@ bool asks_for_instruments(const RunRequest& request);
 
 class CudaContext {
 public:
-  static Result<std::unique_ptr<CudaContext>> open(const CudaDriver& driver, const CudaFacts& facts);
+  static Result<std::unique_ptr<CudaContext>> open(const CudaDriver& driver,
+                                                   const CudaFacts& facts);
 
   Result<CudaLoadAnswer> load(const CudaLoadMessage& message);
-  // What a kernel did wrong is the outcome's fault. After a fault on the device the context is of no
-  // more use, and broken().
+  // What a kernel did wrong is the outcome's fault. After a fault on the device the context is of
+  // no more use, and broken().
   Result<RunOutcome> run(const RunRequest& request, const Arena& arena);
 
   // Tensors are copied out of the arena into sets of buffers, which the shots use in turns.
@@ -76,7 +77,8 @@ private:
 
   const driver::Functions& calls() const { return driver_.calls(); }
   tl::unexpected<Trouble> trouble(driver::Status status, const std::string& doing);
-  tl::unexpected<Trouble> fault_of_launch(driver::Status status, const Launch& launch, bool started);
+  tl::unexpected<Trouble> fault_of_launch(driver::Status status, const Launch& launch,
+                                          bool started);
   Result<void> check_request(const RunRequest& request, const Arena& arena) const;
   Maybe<Buffers> allocate(const RunRequest& request, const Arena& arena);
   Maybe<ReadyLaunch> make_ready(const Launch& launch, const RunRequest& request,

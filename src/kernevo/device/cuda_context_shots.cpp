@@ -97,9 +97,9 @@ CudaContext::Maybe<double> CudaContext::try_shot() {
     return tl::unexpected<Trouble>(std::move(done.error()));
   for (std::size_t i = 0; i < shots.original.size(); ++i)
     if (shots.original[i] && buffers.all[i].bytes() > 0)
-      if (const auto done = calls().copy_within(
-              buffers.all[i].address(), shots.originals[*shots.original[i]].address(),
-              buffers.all[i].bytes(), stream_);
+      if (const auto done = calls().copy_within(buffers.all[i].address(),
+                                                shots.originals[*shots.original[i]].address(),
+                                                buffers.all[i].bytes(), stream_);
           done != status::success)
         return trouble(done, "put a tensor back");
   auto time = go(buffers, *shots.request, true, shots.cold);

@@ -27,8 +27,8 @@ class IdleCudaSessions {
 public:
   std::unique_ptr<CudaSession> take(const CudaLoadMessage& module) {
     const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find_if(
-        idle_, [&](const auto& session) { return session->serves(module); });
+    const auto found =
+        std::ranges::find_if(idle_, [&](const auto& session) { return session->serves(module); });
     if (found == idle_.end())
       return nullptr;
     auto session = std::move(*found);
@@ -105,7 +105,9 @@ public:
   }
 
 private:
-  Error lost() const { return lost_device(ground_->name, why_.empty() ? "it does not answer" : why_); }
+  Error lost() const {
+    return lost_device(ground_->name, why_.empty() ? "it does not answer" : why_);
+  }
 
   std::shared_ptr<CudaGround> ground_;
   std::unique_ptr<CudaObserver> observer_;
@@ -231,9 +233,9 @@ public:
       const CudaLoadMessage& wanted = module->session().module();
       sides.at(side) = state_->idle().take(wanted);
       if (sides.at(side) == nullptr)
-        sides.at(side) = std::make_unique<CudaSession>(
-            state_->ground(), wanted.ptx, wanted.file, wanted.cubin,
-            ModuleLimits{.memory_bytes = wanted.memory_bytes});
+        sides.at(side) =
+            std::make_unique<CudaSession>(state_->ground(), wanted.ptx, wanted.file, wanted.cubin,
+                                          ModuleLimits{.memory_bytes = wanted.memory_bytes});
     }
     return CudaShots::make(
         std::move(lease), std::move(sides), timed, true,
@@ -282,13 +284,13 @@ Result<std::shared_ptr<Device>> open_cuda_device(int ordinal) {
   const auto found = std::ranges::find_if(
       listing.gpus, [&](const CudaFacts& facts) { return facts.ordinal == ordinal; });
   if (found == listing.gpus.end())
-    return fail(ErrorCode::input,
-                listing.gpus.empty()
-                    ? fmt::format("there is no {}: the driver finds no GPU", name)
-                    : fmt::format("there is no {}: {} GPU{} here, counted from 0", name,
-                                  listing.gpus.size(), listing.gpus.size() == 1 ? " is" : "s are"),
-                std::nullopt,
-                listing.gpus.empty() ? "see CUDA_VISIBLE_DEVICES" : "there is " + known_to(listing));
+    return fail(
+        ErrorCode::input,
+        listing.gpus.empty() ? std::string("the driver finds no GPU")
+                             : fmt::format("{} GPU{} here, counted from 0", listing.gpus.size(),
+                                           listing.gpus.size() == 1 ? " is" : "s are"),
+        std::nullopt,
+        listing.gpus.empty() ? "see CUDA_VISIBLE_DEVICES" : "there is " + known_to(listing));
   auto ground = std::make_shared<CudaGround>();
   ground->settings = settings;
   ground->facts = *found;

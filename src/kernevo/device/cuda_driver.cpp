@@ -149,8 +149,8 @@ Result<CudaFacts> CudaDriver::facts(int ordinal) const {
   // The newer call knows parts of a GPU (MIG), which the older one takes for the whole.
   driver::Uuid whole{};
   driver::Uuid id{};
-  const bool old = calls_.device_uuid != nullptr &&
-                   calls_.device_uuid(&whole, device) == status::success;
+  const bool old =
+      calls_.device_uuid != nullptr && calls_.device_uuid(&whole, device) == status::success;
   const bool newer = calls_.device_uuid_of_part != nullptr &&
                      calls_.device_uuid_of_part(&id, device) == status::success;
   const bool part = newer && (old ? id != whole : facts.name.find("MIG ") != std::string::npos);

@@ -57,7 +57,8 @@ struct Origin {
 };
 
 void scale_rates(const Origin& origin, Gpu& gpu) {
-  const double factor = gpu.multiprocessors * gpu.clock_ghz / (origin.multiprocessors * origin.clock_ghz);
+  const double factor =
+      gpu.multiprocessors * gpu.clock_ghz / (origin.multiprocessors * origin.clock_ghz);
   for (std::optional<double>* rate :
        {&gpu.fp32_tflops, &gpu.fp64_tflops, &gpu.fp16_tflops, &gpu.tensor_fp16_tflops,
         &gpu.tensor_tf32_tflops, &gpu.tensor_fp64_tflops, &gpu.tensor_int8_tops})

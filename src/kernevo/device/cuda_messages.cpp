@@ -285,12 +285,11 @@ std::string encode_outcome(const Result<RunOutcome>& result) {
 }
 
 std::string encode_bytes(const Result<std::string>& result) {
-  return answer(result,
-                [](const std::string& bytes) {
-                  Json json;
-                  json["bytes"] = bytes.size();
-                  return text_of(json) + '\n' + bytes;
-                });
+  return answer(result, [](const std::string& bytes) {
+    Json json;
+    json["bytes"] = bytes.size();
+    return text_of(json) + '\n' + bytes;
+  });
 }
 
 Result<CudaListing> decode_listing(std::string_view text) {

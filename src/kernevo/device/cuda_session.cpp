@@ -3,6 +3,7 @@
 #include "kernevo/device/check_outcome.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <utility>
@@ -34,10 +35,16 @@ Result<Message> ask_observer(WorkerProcess& worker, const std::string& message) 
     answer = worker.receive(kStartSeconds, &end);
   if (answer)
     return std::move(*answer);
-  return fail(ErrorCode::infrastructure,
-              end == WorkerEnd::timed_out
-                  ? fmt::format("the CUDA driver did not answer within {:.0f} s", kStartSeconds)
-                  : "the CUDA driver took its process down: " + worker.describe_end());
+  return fail(
+      ErrorCode::infrastructure,
+      end == WorkerEnd::timed_out
+          ? fmt::format("the CUDA driver did not answer within {:.0f} s", kStartSeconds)
+          : "the CUDA driver took its process down: " + worker.describe_end(),
+      std::nullopt,
+      std::getenv("KERNEVO_CUDA_FAULTS") == nullptr
+          ? "see nvidia-smi and the system's log"
+          : "KERNEVO_CUDA_FAULTS may ask for what it does not know: docs/gpus.md lists what "
+            "there is");
 }
 
 } // namespace
@@ -130,8 +137,8 @@ Result<std::optional<Finding>> CudaSession::start() {
   worker_ = std::move(worker);
   process_ = 0;
   ground_->processes.add(process_);
-  auto opened = ask(encode(CudaOpenMessage{ground_->facts.ordinal, ground_->facts.uuid}),
-                    kStartSeconds);
+  auto opened =
+      ask(encode(CudaOpenMessage{ground_->facts.ordinal, ground_->facts.uuid}), kStartSeconds);
   if (!opened) // no module was there that could have done it
     return fail(ErrorCode::infrastructure,
                 fmt::format("the worker on {} did not start", ground_->name));
@@ -157,8 +164,8 @@ Result<RunOutcome> CudaSession::run(const RunRequest& request, const Arena& aren
     if (refusal)
       return RunOutcome::stopped_by(std::move(*refusal));
   }
-  auto answer = ask(encode(RunMessage{request, arena.regions()}), wall_limit(request),
-                    arena.descriptor());
+  auto answer =
+      ask(encode(RunMessage{request, arena.regions()}), wall_limit(request), arena.descriptor());
   if (!answer) {
     if (answer.error().error)
       return tl::unexpected<Error>(std::move(*answer.error().error));

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -67,8 +67,7 @@ private:
     std::optional<Finding> finding;
     std::optional<Error> error;
   };
-  tl::expected<std::string, End> ask(const std::string& message, double seconds,
-                                     int attached = -1);
+  tl::expected<std::string, End> ask(const std::string& message, double seconds, int attached = -1);
   End describe_end(WorkerEnd end, double seconds);
   void stop();
   template <class T> Result<T> settle(Result<T> answer);

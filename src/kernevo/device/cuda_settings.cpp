@@ -70,9 +70,8 @@ Result<CudaSettings> cuda_settings() {
   const fs::path folder = fs::absolute(settings.libcuda, error).parent_path();
   // A library that plays a GPU has its own beside it.
   const fs::path beside = folder / "libnvidia-ml.so.1";
-  settings.libnvml = setting("KERNEVO_LIBNVML", fs::is_regular_file(beside, error)
-                                                    ? beside.c_str()
-                                                    : "libnvidia-ml.so.1");
+  settings.libnvml = setting(
+      "KERNEVO_LIBNVML", fs::is_regular_file(beside, error) ? beside.c_str() : "libnvidia-ml.so.1");
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::size_t equal = text.find('=');

@@ -22,13 +22,12 @@ CudaShots::make(GpuLease lease, std::array<std::unique_ptr<CudaSession>, 2> side
                 PutBack put_back) {
   for (std::size_t side = 0; side < sides.size(); ++side)
     if (sides.at(side) != nullptr)
-      if (auto ready = sides.at(side)->prepare_shots(*timed.at(side)->request,
-                                                     *timed.at(side)->arena, cold);
+      if (auto ready =
+              sides.at(side)->prepare_shots(*timed.at(side)->request, *timed.at(side)->arena, cold);
           !ready)
         return tl::unexpected<Error>(judge(std::move(ready).error()));
-  std::unique_ptr<CudaShots> shots(new CudaShots(std::move(lease), std::move(sides),
-                                                 std::move(look), std::move(judge),
-                                                 std::move(put_back)));
+  std::unique_ptr<CudaShots> shots(new CudaShots(
+      std::move(lease), std::move(sides), std::move(look), std::move(judge), std::move(put_back)));
   KERNEVO_TRY(disturbances, shots->look_());
   shots->disturbed_before_ = !disturbances.empty();
   return shots;

@@ -20,10 +20,9 @@ public:
   using Judge = std::function<Error(Error)>;
   using PutBack = std::function<void(std::unique_ptr<CudaSession>)>;
 
-  static Result<std::unique_ptr<DeviceShots>> make(GpuLease lease,
-                                                   std::array<std::unique_ptr<CudaSession>, 2> sides,
-                                                   std::array<const Timed*, 2> timed, bool cold,
-                                                   Look look, Judge judge, PutBack put_back);
+  static Result<std::unique_ptr<DeviceShots>>
+  make(GpuLease lease, std::array<std::unique_ptr<CudaSession>, 2> sides,
+       std::array<const Timed*, 2> timed, bool cold, Look look, Judge judge, PutBack put_back);
   ~CudaShots() override;
 
   Result<Shot> shoot(Side side) override;

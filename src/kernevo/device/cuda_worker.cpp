@@ -56,7 +56,8 @@ public:
       return encode(context_ ? context_->audit() : Result<CudaShotAnswer>(nothing_open()));
     if (kind == "write" || kind == "read")
       return encode_bytes(part(message.text, kind == "write"));
-    return encode_bytes(fail(ErrorCode::infrastructure, "the cuda worker was asked for nothing it knows"));
+    return encode_bytes(
+        fail(ErrorCode::infrastructure, "the cuda worker was asked for nothing it knows"));
   }
 
   bool broken() const { return context_ != nullptr && context_->broken(); }
@@ -91,8 +92,8 @@ private:
     KERNEVO_TRY(facts, driver->facts(message.ordinal));
     // Drivers may count otherwise after a GPU has gone.
     if (!message.uuid.empty() && message.uuid != facts.uuid)
-      return tl::unexpected<Error>(lost_device(fmt::format("cuda:{}", message.ordinal),
-                                               "another GPU has its number now"));
+      return tl::unexpected<Error>(
+          lost_device(fmt::format("cuda:{}", message.ordinal), "another GPU has its number now"));
     facts_ = facts;
     return std::move(facts);
   }

@@ -34,6 +34,7 @@ constexpr std::size_t kShownBytes = 200;
 // Sole leases of this process, by GPU: a lock on a file knows no threads.
 struct Owners {
   struct Owner {
+    pid_t process = 0; // a fork has the table and not the lease
     std::thread::id thread;
     int leases = 0;
   };
@@ -72,6 +73,8 @@ std::string own_command() {
   std::array<char, kShownBytes> text{};
   const ssize_t size = file.valid() ? read(file.get(), text.data(), text.size()) : 0;
   std::string command(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  while (command.ends_with('\0'))
+    command.pop_back();
   for (char& c : command)
     if (c == '\0')
       c = ' ';
@@ -144,7 +147,8 @@ Result<GpuLease> GpuLease::take(const std::string& device, const std::string& uu
   {
     const std::lock_guard guard(owners().mutex);
     const auto found = owners().of_gpu.find(uuid);
-    if (found != owners().of_gpu.end() && found->second.thread == std::this_thread::get_id()) {
+    if (found != owners().of_gpu.end() && found->second.process == getpid() &&
+        found->second.thread == std::this_thread::get_id()) {
       GpuLease again;
       if (kind == Kind::sole) {
         ++found->second.leases;
@@ -166,7 +170,7 @@ Result<GpuLease> GpuLease::take(const std::string& device, const std::string& uu
   if (kind == Kind::sole) {
     sign(file);
     const std::lock_guard guard(owners().mutex);
-    owners().of_gpu[uuid] = {std::this_thread::get_id(), 1};
+    owners().of_gpu[uuid] = {getpid(), std::this_thread::get_id(), 1};
     lease.uuid_ = uuid;
   }
   lease.file_ = std::move(file);

@@ -17,8 +17,7 @@ bool is_ours(std::span<const std::int64_t> ours, const GpuTelemetry::Process& pr
 
 } // namespace
 
-std::vector<std::string> disturbances(const GpuTelemetry& now,
-                                      std::span<const std::int64_t> ours) {
+std::vector<std::string> disturbances(const GpuTelemetry& now, std::span<const std::int64_t> ours) {
   std::vector<std::string> found;
   const std::uint64_t reasons = now.reasons.value_or(0);
   for (const auto& [bit, text] : std::initializer_list<std::pair<std::uint64_t, std::string_view>>{
@@ -31,9 +30,9 @@ std::vector<std::string> disturbances(const GpuTelemetry& now,
   const bool idle = (reasons & slowdown::idle) != 0;
   if (!idle && now.multiprocessor_mhz && now.wanted_mhz &&
       *now.multiprocessor_mhz < kLeastClock * *now.wanted_mhz)
-    found.push_back(fmt::format("its clock is {:.0f} MHz of {:.0f}{}", *now.multiprocessor_mhz,
-                                *now.wanted_mhz,
-                                (reasons & slowdown::power_cap) != 0 ? ", by its power limit" : ""));
+    found.push_back(
+        fmt::format("its clock is {:.0f} MHz of {:.0f}{}", *now.multiprocessor_mhz, *now.wanted_mhz,
+                    (reasons & slowdown::power_cap) != 0 ? ", by its power limit" : ""));
   if (now.processes && std::ranges::any_of(*now.processes, [&](const auto& process) {
         return is_ours(ours, process);
       }))
@@ -42,8 +41,9 @@ std::vector<std::string> disturbances(const GpuTelemetry& now,
       // who has the lease is alone among those.
       if (!is_ours(ours, process) &&
           process.percent.value_or(process.name == "kernevo" ? 0 : 1) > 0)
-        found.push_back(fmt::format("process {}{} runs on it, too", process.id,
-                                    process.name.empty() ? "" : fmt::format(" ({})", process.name)));
+        found.push_back(
+            fmt::format("process {}{} runs on it, too", process.id,
+                        process.name.empty() ? "" : fmt::format(" ({})", process.name)));
   return found;
 }
 

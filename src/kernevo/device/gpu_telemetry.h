@@ -21,7 +21,7 @@ constexpr std::uint64_t power_brake = 0x80;
 
 // What is not told is absent.
 struct GpuTelemetry {
-  std::string driver; // "580.65.06"; empty without NVML
+  std::string driver;  // "580.65.06"; empty without NVML
   std::string missing; // why there is nothing more; empty when there is
   bool lost = false;   // NVML says the GPU is gone
   std::optional<double> multiprocessor_mhz;

@@ -16,6 +16,16 @@ tl::unexpected<Error> cannot_open(const DeviceName& name, std::string_view why) 
               devices_here());
 }
 
+Result<std::shared_ptr<Device>> open_cuda(const DeviceName& name) {
+  auto opened = open_cuda_device(name.ordinal);
+  if (opened || opened.error().code == ErrorCode::unavailable)
+    return opened;
+  Error error = std::move(opened).error();
+  error.message = fmt::format("cannot open {}: {}", to_text(name), error.message);
+  error.fix += (error.fix.empty() ? "" : "; ") + devices_here();
+  return tl::unexpected<Error>(std::move(error));
+}
+
 } // namespace
 
 Result<std::shared_ptr<Device>> open_device(const DeviceName& name) {
@@ -28,8 +38,7 @@ Result<std::shared_ptr<Device>> open_device(const DeviceName& name) {
     }
     return open_virtual_device(*gpu);
   }
-  case DeviceName::Kind::cuda:
-    return open_cuda_device(name.ordinal);
+  case DeviceName::Kind::cuda: return open_cuda(name);
   case DeviceName::Kind::remote:
     return cannot_open(name, "this program does not reach other machines");
   }

@@ -214,8 +214,7 @@ TEST_F(CudaDisturbances, ShotsBesideAnotherProgramAreMarked) {
   const auto shot = (*taken)->shoot(Side::incumbent);
   ASSERT_TRUE(shot);
   EXPECT_TRUE(shot->disturbed);
-  EXPECT_THAT(device_->state().value().disturbances,
-              testing::Contains(HasSubstr("process 1 ")));
+  EXPECT_THAT(device_->state().value().disturbances, testing::Contains(HasSubstr("process 1 ")));
 }
 
 TEST_F(CudaDisturbances, NoisyTimersVaryAndDriftingOnesGrow) {

@@ -1,5 +1,5 @@
-#include "kernevo/device/cuda_facts.h"
 #include "kernevo/device/cuda_code.h"
+#include "kernevo/device/cuda_facts.h"
 #include "kernevo/hardware/gpu_table.h"
 
 #include <gmock/gmock.h>

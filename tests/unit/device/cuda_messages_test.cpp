@@ -40,7 +40,9 @@ TEST(CudaMessages, GoThereAndBack) {
   EXPECT_EQ(read->gpus, listing.gpus);
   EXPECT_EQ(read->stand_in, "virtual A100");
 
-  const std::string cubin("\x7f" "ELF\n\0\xff", 7);
+  const std::string cubin("\x7f"
+                          "ELF\n\0\xff",
+                          7);
   const auto load = decode_cuda_load(encode(CudaLoadMessage{"ptx\n", "k.cu", cubin, 5}));
   ASSERT_TRUE(load);
   EXPECT_EQ(load->ptx, "ptx\n");
@@ -100,8 +102,7 @@ TEST(CudaMessages, WhatNoWorkerSaysIsTroubleOfTheMachine) {
 TEST(CudaMessages, NamesOfADriverMoveNoCursor) {
   CudaFacts odd = facts();
   odd.name = "GPU\r\033[1A\nCORRECT";
-  EXPECT_EQ(decode_facts(encode(Result<CudaFacts>(odd))).value().name,
-            "GPU\\r\\x1b[1A\\nCORRECT");
+  EXPECT_EQ(decode_facts(encode(Result<CudaFacts>(odd))).value().name, "GPU\\r\\x1b[1A\\nCORRECT");
 }
 
 } // namespace

@@ -165,7 +165,8 @@ int Faults::launch() {
       refused != nullptr && count == refused->from)
     return kOutOfResources;
   if (due("lost-device", count)) {
-    const int file = open(order("lost-device")->value.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    const int file =
+        open(order("lost-device")->value.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
     if (file >= 0)
       close(file);
     ended_by_ = kUnknown;

@@ -130,7 +130,8 @@ cudaError_t elapsed_time(float* milliseconds, cudaEvent_t begin, cudaEvent_t end
     return set_error(cudaErrorInvalidResourceHandle);
   if (!is_reached(begin->point) || !is_reached(end->point))
     return set_error(cudaErrorNotReady);
-  const auto time = std::chrono::duration<double, std::milli>(end->reached->at - begin->reached->at);
+  const auto time =
+      std::chrono::duration<double, std::milli>(end->reached->at - begin->reached->at);
   *milliseconds = static_cast<float>(Faults::get().elapsed(time.count()));
   return cudaSuccess;
 }

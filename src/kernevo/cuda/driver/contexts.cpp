@@ -1,6 +1,6 @@
 // The driver's interface: contexts.
-#include "kernevo/cuda/common/identity.h"
 #include "kernevo/cuda/core/contexts.h"
+#include "kernevo/cuda/common/identity.h"
 
 #include "kernevo/cuda/core/device.h"
 #include "kernevo/cuda/core/session.h"

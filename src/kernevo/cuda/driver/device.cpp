@@ -1,6 +1,6 @@
 // The driver's interface: initialisation and devices.
-#include "kernevo/cuda/common/faults.h"
 #include "kernevo/cuda/core/device.h"
+#include "kernevo/cuda/common/faults.h"
 #include "kernevo/cuda/core/contexts.h"
 #include "kernevo/cuda/core/queue.h"
 #include "kernevo/cuda/core/session.h"
