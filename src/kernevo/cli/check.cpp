@@ -4,6 +4,7 @@
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
 #include "kernevo/cli/kernel_options.h"
+#include "kernevo/cli/status_line.h"
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/json.h"
 #include "kernevo/model/json_fields.h"
@@ -203,7 +204,10 @@ int run(Options& options) {
   if (!device)
     return report_error(device.error(), options.common);
   const Audience audience = audience_of(options.blind);
+  StatusLine status(options.common);
+  options.check.observer = show_check(status);
   auto result = visible(check_kernel(**device, task->task, *kernel, options.check), audience);
+  status.clear();
   if (!result)
     return report_error(result.error(), options.common);
   const VisibleCheck shown = visible(std::move(*result), kernel->source, audience);

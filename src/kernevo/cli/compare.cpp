@@ -5,6 +5,7 @@
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
 #include "kernevo/cli/kernel_options.h"
+#include "kernevo/cli/status_line.h"
 #include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/model/json.h"
 #include "kernevo/model/json_fields.h"
@@ -264,9 +265,12 @@ Result<int> run(Options& options) {
   KERNEVO_TRY(parameters_b, merged(options.parameters, options.parameters_b));
   KERNEVO_TRY(device, open_device(options.device, task.task.target_gpu));
   const Audience audience = audience_of(options.blind);
+  StatusLine status(options.common);
+  options.compare.observer = show_check(status);
   KERNEVO_TRY(result, visible(compare_kernels(*device, task.task, {&a, std::move(parameters_a)},
                                               {&b, std::move(parameters_b)}, options.compare),
                               audience));
+  status.clear();
   if (result.wrong) {
     const KernelFile& file = result.wrong->side == Side::incumbent ? a : b;
     return report_wrong(options, visible(*result.wrong, file.source, audience));

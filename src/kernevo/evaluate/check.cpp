@@ -65,7 +65,8 @@ private:
                                  .memory_bytes = options_.memory_bytes,
                                  .patience_minutes = options_.patience_minutes,
                                  .small_only = options_.small_only,
-                                 .order = options_.order},
+                                 .order = options_.order,
+                                 .observer = options_.observer},
                                 verdict()));
     if (was_coarse_ && was_coarse_())
       verdict().warnings.emplace_back(

@@ -3,6 +3,7 @@
 
 #include "kernevo/base/result.h"
 #include "kernevo/device/device.h"
+#include "kernevo/evaluate/check_progress.h"
 #include "kernevo/evaluate/prepare_kernel.h"
 #include "kernevo/model/occupancy.h"
 #include "kernevo/model/task.h"
@@ -27,6 +28,7 @@ struct CheckOptions {
   // Of every case. By default cases run in natural order but for the exact integers, on which a
   // sound kernel is right in any order: those are shuffled.
   std::optional<RunOrder> order;
+  CheckObserver observer = {}; // may be empty
 };
 
 // How one launch of the first real shape sits on the GPU.

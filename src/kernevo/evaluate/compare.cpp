@@ -26,6 +26,7 @@ Result<std::optional<WrongKernel>> find_fault(Device& device, const PreparedKern
   check.seconds = options.bench.seconds;
   check.patience_minutes = options.bench.patience_minutes;
   check.memory_bytes = options.bench.memory_bytes;
+  check.observer = options.observer;
   KERNEVO_TRY(checked, check_prepared(device, prepared, check));
   if (checked.verdict.correct)
     return std::nullopt;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/evaluate/bench.h"
+#include "kernevo/evaluate/check_progress.h"
 #include "kernevo/model/comparison.h"
 #include "kernevo/predict/counters.h"
 #include "kernevo/timing/shots.h"
@@ -21,6 +22,7 @@ struct Contender {
 struct CompareOptions {
   BenchOptions bench;      // its parameters are not used; its patience is that of the check, too
   bool small_only = false; // check results on small shapes only
+  CheckObserver observer = {}; // of both checks, one after the other; may be empty
 };
 
 struct CounterPair {

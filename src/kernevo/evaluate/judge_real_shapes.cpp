@@ -7,6 +7,7 @@
 #include "kernevo/task/catalogue.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 #include <memory>
@@ -62,6 +63,7 @@ private:
     double work = 0;
     double bytes = 0;
     CaseOptions options = {};
+    std::optional<double> seconds_a_run = {}; // on an ordinary machine, then on this one
   };
 
   Result<void> check_shape(const ShapeCase& shape) {
@@ -103,6 +105,8 @@ private:
       instructions = *pilot;
       estimated_in_secret = false;
     }
+    if (!estimated_in_secret)
+      real.seconds_a_run = 60 * instructions / patience_budget(1);
     const std::vector<InputSet> sets = real_sets(real.problem);
     const auto runs = static_cast<double>(sets.size());
     const bool too_long = instructions * runs > patience();
@@ -148,6 +152,16 @@ private:
     return sets;
   }
 
+  // `share`: of the blocks, in one run.
+  void tell(const RealCase& real, std::size_t done, std::size_t runs, double share) const {
+    if (!options_.observer)
+      return;
+    CheckProgress progress{Rung::real_shapes, real.shape.id, done + 1, runs};
+    if (real.seconds_a_run)
+      progress.seconds_left = *real.seconds_a_run * share * static_cast<double>(runs - done);
+    options_.observer(progress);
+  }
+
   // All inputs one after the other, on one machine.
   Result<void> run_whole(RealCase& real, const std::vector<InputSet>& sets, double instructions) {
     const auto shown = static_cast<double>(shown_budget(real.work, instructions, 1));
@@ -159,7 +173,11 @@ private:
       // The last one in another order of blocks, which must not matter.
       if (changed.size() + 1 == sets.size() && real.options.go_on && !options_.order)
         real.options.order.shuffled = true;
+      tell(real, changed.size(), sets.size(), 1);
+      const auto begin = std::chrono::steady_clock::now();
       KERNEVO_TRY(report, run_next(real, set));
+      real.seconds_a_run =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       if (!take_real(real, report))
         return {};
       changed.push_back(std::move(report.changed_variables));
@@ -296,6 +314,7 @@ private:
       elements += buffer.direction == Direction::in ? 0.0 : static_cast<double>(buffer.elements());
     std::vector<double> covered; // of the outputs, by all blocks, as each group says
     for (std::uint64_t group = 0; group < kGroups; ++group) {
+      tell(real, group, kGroups, share);
       real.options.only_blocks = fill_choice(
           {}, static_cast<std::uint64_t>(grid[0] * grid[1] * grid[2]), in_group, seeds_.next());
       real.options.points_seed = seeds_.next();

@@ -101,8 +101,14 @@ private:
     return sanitized_budget(estimated_work(task_, problem));
   }
 
+  void begin(Rung rung) {
+    verdict_.begin(rung);
+    if (options_.observer)
+      options_.observer({.rung = rung});
+  }
+
   Result<void> small_shapes_rung() {
-    verdict_.begin(Rung::small_shapes);
+    begin(Rung::small_shapes);
     bool controlled = false;
     const bool hidden = !task_.check_shapes.empty();
     // A kernel may rely on what its task's shapes have in common; who lists check_shapes says which
@@ -175,7 +181,7 @@ private:
 
   // Shapes drawn for this check, on nominal inputs, and every other one on another set in turn.
   Result<void> hidden_shapes_rung() {
-    verdict_.begin(Rung::hidden_shapes);
+    begin(Rung::hidden_shapes);
     std::size_t turn = 0;
     for (const ShapeCase& shape : options_.drawn) {
       KERNEVO_TRY(problem, marked(make_problem(task_, shape), true));

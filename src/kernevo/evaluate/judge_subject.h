@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/base/result.h"
+#include "kernevo/evaluate/check_progress.h"
 #include "kernevo/evaluate/run_case.h"
 #include "kernevo/evaluate/subject.h"
 #include "kernevo/model/task.h"
@@ -24,6 +25,7 @@ struct JudgeOptions {
   double patience_minutes = 5; // for the whole runs of one real shape, on an ordinary machine
   bool small_only = false;
   std::optional<RunOrder> order; // of every case; see CheckOptions
+  CheckObserver observer = {};   // may be empty
 };
 
 // Fills the verdict; the first fault ends the climb.

@@ -134,6 +134,25 @@ TEST(JudgeSubject, AcceptsARightProgramOnEveryRung) {
   EXPECT_EQ(script.runs.size(), verdict.cases.size());
 }
 
+TEST(JudgeSubject, TellsWhoeverWaitsHowFarItIs) {
+  Script script{kRight};
+  std::vector<CheckProgress> seen;
+  JudgeOptions options;
+  options.observer = [&](const CheckProgress& progress) { seen.push_back(progress); };
+  const Verdict verdict = judged(script, std::move(options));
+  ASSERT_EQ(seen.size(), 5U); // small, hidden, three kinds of inputs on the real shape
+  EXPECT_EQ(seen[0].rung, Rung::small_shapes);
+  EXPECT_EQ(seen[1].rung, Rung::hidden_shapes);
+  EXPECT_EQ(seen[0].shape + seen[1].shape, ""); // not the task's own: not named
+  for (std::size_t run = 1; run <= 3; ++run) {
+    EXPECT_EQ(seen[run + 1].rung, Rung::real_shapes);
+    EXPECT_EQ(seen[run + 1].shape, std::to_string(kReal));
+    EXPECT_EQ(seen[run + 1].run, run);
+    EXPECT_EQ(seen[run + 1].runs, 3U);
+    EXPECT_TRUE(seen[run + 1].seconds_left);
+  }
+}
+
 TEST(JudgeSubject, OneWrongElementIsFoundOnWhicheverRungItStands) {
   for (const std::int64_t only : {std::int64_t{0}, kReal}) {
     Script script{[&](std::int64_t i, std::int64_t n, float a, float b) {
