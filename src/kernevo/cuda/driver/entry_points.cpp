@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 using kernevo::cuda::EntryPoint;
 
@@ -33,7 +34,7 @@ struct Entry {
   Entry{#name, version, true, reinterpret_cast<const void*>(&symbol),                              \
         reinterpret_cast<const void*>(&same)},
 const auto& table() {
-  static const std::array entries = {
+  static const std::vector<Entry> entries = {
 #include "kernevo/cuda/driver/functions.def"
   };
   return entries;
