@@ -2,6 +2,7 @@
 #include "cuda_program.h"
 
 #include <array>
+#include <atomic>
 #include <gtest/gtest.h>
 
 namespace {
@@ -270,6 +271,28 @@ TEST_F(CudaGraph, MemoryOfAGraphHasItsAddressBeforeTheLaunch) {
   EXPECT_EQ(cudaGraphAddMemAllocNode(&made_here, graph_, nullptr, 0, &allocation),
             cudaErrorInvalidValue);
   EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+}
+
+TEST_F(CudaGraph, TheProgramsObjectsGoWithTheLastThatHoldsThem) {
+  static std::atomic<int> gone;
+  gone = 0;
+  cudaUserObject_t object = nullptr;
+  EXPECT_EQ(cudaUserObjectCreate(&object, nullptr, [](void*) { ++gone; }, 0,
+                                 cudaUserObjectNoDestructorSync),
+            cudaErrorInvalidValue);
+  ASSERT_EQ(cudaUserObjectCreate(&object, nullptr, [](void*) { ++gone; }, 1,
+                                 cudaUserObjectNoDestructorSync),
+            cudaSuccess);
+  ASSERT_EQ(cudaGraphRetainUserObject(graph_, object, 1, cudaGraphUserObjectMove), cudaSuccess);
+  const cudaGraphExec_t executable = made();
+  EXPECT_EQ(cudaGraphReleaseUserObject(graph_, object, 1), cudaSuccess);
+  EXPECT_EQ(cudaGraphReleaseUserObject(graph_, object, 1), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(gone, 0) << "the executable holds it";
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(gone, 1);
+  EXPECT_EQ(cudaUserObjectRelease(object, 1), cudaErrorInvalidValue) << "there is none any more";
 }
 
 } // namespace

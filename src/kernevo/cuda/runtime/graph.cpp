@@ -9,6 +9,7 @@
 #include <cstring>
 #include <set>
 
+using kernevo::cuda::QueueKind;
 using kernevo::cuda::Session;
 
 // Something of the program's that goes when nobody holds it any more.
@@ -24,7 +25,12 @@ cudaError_t let_go(CUuserObject_st* object, unsigned count) {
   if (object->holders < count || count == 0)
     return kernevo::cuda::set_error(cudaErrorInvalidValue);
   if ((object->holders -= count) == 0) {
-    object->destroy(object->object);
+    // In a thread of its own: the program may hold a lock that its function wants.
+    static auto* const queue = new auto(kernevo::cuda::Queue::make(QueueKind::independent));
+    (*queue)->add([destroy = object->destroy, what = object->object] {
+      destroy(what);
+      return cudaSuccess;
+    });
     delete object;
   }
   return cudaSuccess;
