@@ -123,6 +123,7 @@ private:
 
 int main() {
   cuInit(0);
+  cudaFree(nullptr); // makes the context
   fmt::print("name\tours\tpeer\tratio\n");
   Pair empty("nothing", 1);
   Pair small("add_one", 16);
@@ -137,6 +138,7 @@ int main() {
   empty.measure("empty_launch_with_virtual_time_us", 1e6 / kLaunches);
   small.measure("thousand_small_launches_with_virtual_time_ms", 1e3);
   cudaEventRecord(end, nullptr);
+  cudaEventSynchronize(end);
   float milliseconds = 0;
   const double asked = seconds([&] { cudaEventElapsedTime(&milliseconds, begin, end); });
   if (!(milliseconds > 0))

@@ -46,6 +46,9 @@ protected:
 
   void SetUp() override {
     ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
+    CUcontext context = nullptr;
+    ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSetCurrent(context), CUDA_SUCCESS);
     ASSERT_EQ(cuModuleLoadData(&module_, kLoop), CUDA_SUCCESS);
     ASSERT_EQ(cuModuleGetFunction(&work_, module_, "work"), CUDA_SUCCESS);
     ASSERT_EQ(cudaMalloc(&out_, std::size_t{kMostBlocks} * kThreads * sizeof(float)), cudaSuccess);
@@ -68,6 +71,8 @@ protected:
   // Milliseconds from one event to the other.
   float between() {
     float milliseconds = -1;
+    EXPECT_EQ(cudaEventSynchronize(begin_), cudaSuccess);
+    EXPECT_EQ(cudaEventSynchronize(end_), cudaSuccess);
     EXPECT_EQ(cudaEventElapsedTime(&milliseconds, begin_, end_), cudaSuccess);
     return milliseconds;
   }
@@ -211,6 +216,7 @@ TEST_F(VirtualEvents, TheDriversEventsCarryTheSameTime) {
   cuEventRecord(begin, nullptr);
   launch(64, 100);
   cuEventRecord(end, nullptr);
+  cuEventSynchronize(end);
   float milliseconds = 0;
   EXPECT_EQ(cuEventElapsedTime(&milliseconds, begin, end), CUDA_SUCCESS);
   EXPECT_FLOAT_EQ(milliseconds, once);

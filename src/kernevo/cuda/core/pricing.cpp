@@ -392,10 +392,11 @@ void Pricing::close() {
     std::string reason;
     const std::lock_guard lock(mutex_);
     for (const auto& [key, shape] : shapes_)
-      if (const KernelUse use = use_of(key, shape); use.unpriced > 0) {
-        unpriced += use.unpriced;
-        reason = fmt::format("{}: {}", use.kernel, use.reason);
-      }
+      for (const Variant& variant : shape.variants)
+        if (const auto* const price = variant.launch->known(); price != nullptr && !*price) {
+          unpriced += variant.calls;
+          reason = fmt::format("{}: {}", shape.kernel, price->error().message);
+        }
     fmt::print(stderr,
                "kernevo: times between events are modelled for a virtual {}, not measured{}\n",
                gpu_.name,
