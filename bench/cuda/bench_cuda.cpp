@@ -143,8 +143,9 @@ int main() {
   const double asked = seconds([&] { cudaEventElapsedTime(&milliseconds, begin, end); });
   if (!(milliseconds > 0))
     give_up("no time was modelled");
-  fmt::print(stderr, "bench: the first time asked for took {:.0f} ms; {} launches took {:.2f} ms "
-                     "of virtual time\n",
+  fmt::print(stderr,
+             "bench: the first time asked for took {:.0f} ms; {} launches took {:.2f} ms "
+             "of virtual time\n",
              asked * 1e3, 2 * kRounds * kLaunches, static_cast<double>(milliseconds));
   return 0;
 }

@@ -39,7 +39,7 @@ bool wait_readable(int fd, const std::optional<Clock::time_point>& deadline) {
 }
 
 MessageEnd read_all(int fd, char* out, std::size_t size,
-                 const std::optional<Clock::time_point>& deadline, FileDescriptor* attached) {
+                    const std::optional<Clock::time_point>& deadline, FileDescriptor* attached) {
   std::size_t done = 0;
   while (done < size) {
     if (!wait_readable(fd, deadline))
@@ -108,9 +108,10 @@ bool send_message(int socket, std::string_view text, int attached) {
 }
 
 MessageEnd receive_message(int socket, Message& message,
-                        const std::optional<Clock::time_point>& deadline) {
+                           const std::optional<Clock::time_point>& deadline) {
   std::array<char, sizeof(std::uint64_t)> head{};
-  if (const MessageEnd end = read_all(socket, head.data(), head.size(), deadline, &message.attached);
+  if (const MessageEnd end =
+          read_all(socket, head.data(), head.size(), deadline, &message.attached);
       end != MessageEnd::complete)
     return end;
   std::uint64_t length = 0;

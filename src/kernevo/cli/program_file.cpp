@@ -56,8 +56,8 @@ void read_elf(std::string_view file, ProgramFile& program) {
     const auto one = section(i);
     if (!one)
       return;
-    program.has_kernels = program.has_kernels ||
-                          text_at(file, names->sh_offset + one->sh_name) == ".nv_fatbin";
+    program.has_kernels =
+        program.has_kernels || text_at(file, names->sh_offset + one->sh_name) == ".nv_fatbin";
     const auto strings = one->sh_type == SHT_DYNAMIC ? section(one->sh_link) : std::nullopt;
     for (std::uint64_t entry = 0; strings && entry + sizeof(Elf64_Dyn) <= one->sh_size;
          entry += sizeof(Elf64_Dyn)) {

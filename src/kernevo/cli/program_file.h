@@ -11,9 +11,9 @@ namespace kernevo::cli {
 
 struct ProgramFile {
   std::filesystem::path path;
-  bool is_elf = false;      // else a script
-  bool dynamic = false;     // libraries are looked for when it starts
-  bool has_kernels = false; // nvcc put device code into it
+  bool is_elf = false;                // else a script
+  bool dynamic = false;               // libraries are looked for when it starts
+  bool has_kernels = false;           // nvcc put device code into it
   std::vector<std::string> libraries; // that it needs, as it names them
 };
 

@@ -179,13 +179,10 @@ std::string profile_of(const KernelSum& sum) {
 }
 
 Json shape_json(const KernelUse& use) {
-  Json json{{"grid", use.grid},
-            {"block", use.block},
-            {"dynamic_shared", use.dynamic_shared},
-            {"calls", use.calls},
-            {"time_ns", use.time.value},
-            {"unpriced", use.unpriced},
-            {"reason", use.reason}};
+  Json json{
+      {"grid", use.grid},    {"block", use.block},        {"dynamic_shared", use.dynamic_shared},
+      {"calls", use.calls},  {"time_ns", use.time.value}, {"unpriced", use.unpriced},
+      {"reason", use.reason}};
   if (use.price) {
     const LaunchPrice& price = *use.price;
     json["each_ns"] = price.time.value;
@@ -267,9 +264,8 @@ std::string program_json(const ProgramRun& run) {
                 {"time_ns", price != nullptr ? Json(sum.ns) : Json()},
                 {"share", sums.all_ns() > 0 ? sum.ns / sums.all_ns() : 0},
                 {"error", price != nullptr ? Json(price->error) : Json()},
-                {"bottleneck", price != nullptr && !price->bottleneck.empty()
-                                   ? Json(price->bottleneck)
-                                   : Json()},
+                {"bottleneck",
+                 price != nullptr && !price->bottleneck.empty() ? Json(price->bottleneck) : Json()},
                 {"limiter", price != nullptr ? Json(price->limiter) : Json()},
                 {"unpriced", sum.unpriced},
                 {"reason", sum.unpriced > 0 ? Json(sum.reason) : Json()},

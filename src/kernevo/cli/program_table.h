@@ -13,7 +13,7 @@ struct ProgramRun {
   std::vector<std::string> command;
   ProgramEnd end;
   std::string gpu;
-  bool profile = false; // shapes and resources, too
+  bool profile = false;                 // shapes and resources, too
   std::vector<ProgramReport> processes; // that used the CUDA libraries
 };
 

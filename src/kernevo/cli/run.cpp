@@ -73,7 +73,8 @@ Result<Prepared> prepare(const Options& options) {
   prepared.gpu = gpu;
   prepared.kernel = options.kernel;
   KERNEVO_TRY(text, read_text_file(options.file));
-  if (text.starts_with("\x7f" "ELF"))
+  if (text.starts_with("\x7f"
+                       "ELF"))
     return fail(ErrorCode::input, fmt::format("'{}' is a program, not a kernel", options.file),
                 std::nullopt, fmt::format("kernevo run --gpu {} -- {}", options.gpu, options.file));
   std::string ptx = std::move(text);
@@ -207,10 +208,10 @@ Result<int> run(const Options& options) {
   config.cooperative = options.cooperative;
   if (options.profile_blocks > 0) {
     config.only_blocks = choose_blocks(config.grid, options.profile_blocks, kProfileSeed);
-    KERNEVO_TRY(share, l1_share_of_launch(
-                           prepared.gpu,
-                           std::uint64_t{config.block[0]} * config.block[1] * config.block[2],
-                           Bytes{kernel.static_shared + config.dynamic_shared}));
+    KERNEVO_TRY(share, l1_share_of_launch(prepared.gpu,
+                                          std::uint64_t{config.block[0]} * config.block[1] *
+                                              config.block[2],
+                                          Bytes{kernel.static_shared + config.dynamic_shared}));
     machine.profile(share.value);
   }
   KERNEVO_TRY(buffers, place_arguments(kernel, arguments, machine, config.parameters));
@@ -259,8 +260,9 @@ Command add_run(CommandLine& app) {
       "Count what the kernel does, on about so many of its blocks (only those run), and "
       "predict its time");
   command->add_flag("--load-only", options->load_only, "Load the file and list its kernels");
-  command->footer("kernevo run [--gpu NAME] [--sanitize] [--profile] -- PROGRAM ARGS runs a whole CUDA "
-                  "program and ends with a table of its kernels.");
+  command->footer(
+      "kernevo run [--gpu NAME] [--sanitize] [--profile] -- PROGRAM ARGS runs a whole CUDA "
+      "program and ends with a table of its kernels.");
   add_common(*command, options->common);
   return {[options] {
     const auto code = run(*options);

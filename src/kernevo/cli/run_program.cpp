@@ -72,8 +72,7 @@ std::vector<ProgramReport> read_reports(const fs::path& folder) {
   std::vector<ProgramReport> reports;
   for (const fs::path& file : files) {
     const auto text = read_text_file(file);
-    if (auto report = text ? program_report_from_json(*text)
-                           : tl::unexpected<Error>(text.error()))
+    if (auto report = text ? program_report_from_json(*text) : tl::unexpected<Error>(text.error()))
       reports.push_back(std::move(*report));
     else
       fmt::print(stderr, "kernevo: {}\n", format_error(report.error()));

@@ -86,10 +86,10 @@ private:
     const auto lowered = build_.lowered_names.find(launch.kernel);
     const std::string& entry =
         lowered == build_.lowered_names.end() ? launch.kernel : lowered->second;
-    KERNEVO_TRY(modelled, model_launch(device_.gpu, build_.ptx,
-                                       machine_code_ ? &*machine_code_ : nullptr, entry,
-                                       resources == nullptr ? KernelResources{} : *resources,
-                                       bench.counts));
+    KERNEVO_TRY(modelled,
+                model_launch(device_.gpu, build_.ptx, machine_code_ ? &*machine_code_ : nullptr,
+                             entry, resources == nullptr ? KernelResources{} : *resources,
+                             bench.counts));
     bench.resources = std::move(modelled.resources);
     bench.work = std::move(modelled.work);
     bench.prediction = std::move(modelled.prediction);

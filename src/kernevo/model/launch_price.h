@@ -21,10 +21,10 @@ struct LaunchPrice {
   bool from_machine_code = false;
   std::string note; // why the PTX alone had to do; empty when it had not
   std::string limiter;
-  std::string bottleneck; // the tag of the first finding; empty: nothing stands out
-  std::string message;    // the same in a sentence with figures
-  double occupancy = 0;   // share of the warps a multiprocessor could hold
-  double waves = 0;       // blocks of the grid / blocks the whole GPU holds at once
+  std::string bottleneck;         // the tag of the first finding; empty: nothing stands out
+  std::string message;            // the same in a sentence with figures
+  double occupancy = 0;           // share of the warps a multiprocessor could hold
+  double waves = 0;               // blocks of the grid / blocks the whole GPU holds at once
   std::vector<TimingTerm> bounds; // the time each resource alone would need, longest first
 };
 

@@ -20,9 +20,10 @@ Json use_to_json(const KernelUse& use) {
 KernelUse use_of(const Json& json) {
   only_keys(json, {"kernel", "grid", "block", "dynamic_shared", "calls", "unpriced", "reason",
                    "time_ns", "price"});
-  KernelUse use{json.at("kernel"),         json.at("grid"),     json.at("block"),
-                json.at("dynamic_shared"), json.at("calls"),    json.at("unpriced"),
-                json.at("reason"),         {amount_at(json, "time_ns")}, std::nullopt};
+  KernelUse use{
+      json.at("kernel"), json.at("grid"),     json.at("block"),  json.at("dynamic_shared"),
+      json.at("calls"),  json.at("unpriced"), json.at("reason"), {amount_at(json, "time_ns")},
+      std::nullopt};
   if (use.unpriced > use.calls)
     refuse("more launches without a price than launches");
   if (!json.at("price").is_null())
@@ -31,10 +32,8 @@ KernelUse use_of(const Json& json) {
 }
 
 Json transfer_to_json(const TransferUse& use) {
-  return {{"kind", use.kind},
-          {"calls", use.calls},
-          {"bytes", use.bytes},
-          {"time_ns", use.time.value}};
+  return {
+      {"kind", use.kind}, {"calls", use.calls}, {"bytes", use.bytes}, {"time_ns", use.time.value}};
 }
 
 TransferUse transfer_of(const Json& json) {
@@ -45,16 +44,11 @@ TransferUse transfer_of(const Json& json) {
 } // namespace
 
 std::string to_json(const ProgramReport& report) {
-  Json json{{"process", report.process},
-            {"program", report.program},
-            {"gpu", report.gpu},
-            {"modelled", report.modelled},
-            {"complete", report.complete},
-            {"span_ns", report.span.value},
-            {"kernels", Json::array()},
-            {"transfers", Json::array()},
-            {"findings", report.findings},
-            {"problems", report.problems}};
+  Json json{{"process", report.process},   {"program", report.program},
+            {"gpu", report.gpu},           {"modelled", report.modelled},
+            {"complete", report.complete}, {"span_ns", report.span.value},
+            {"kernels", Json::array()},    {"transfers", Json::array()},
+            {"findings", report.findings}, {"problems", report.problems}};
   for (const KernelUse& use : report.kernels)
     json["kernels"].push_back(use_to_json(use));
   for (const TransferUse& use : report.transfers)

@@ -38,9 +38,9 @@ struct ProgramReport {
   std::uint64_t process = 0;
   std::string program; // its name, as the system knows it
   std::string gpu;
-  bool modelled = true;     // false: times were the wall clock's, none are here
-  bool complete = false;    // written when the process ended; else some time before
-  Nanoseconds span;         // virtual time from its first work to its last
+  bool modelled = true;  // false: times were the wall clock's, none are here
+  bool complete = false; // written when the process ended; else some time before
+  Nanoseconds span;      // virtual time from its first work to its last
   std::vector<KernelUse> kernels;
   std::vector<TransferUse> transfers;
   std::vector<std::string> findings; // faults of its kernels, each once

@@ -87,16 +87,16 @@ Result<LaunchPrice> Pricer::price(std::uint64_t module, const std::string& kerne
   const Code& code = code_of(found->second, kernel);
   KernelResources resources;
   resources.name = kernel;
-  KERNEVO_TRY(modelled, model_launch(gpu_, found->second.texts.front(),
-                                     code.module ? &*code.module : nullptr, kernel,
-                                     std::move(resources), counts));
+  KERNEVO_TRY(modelled,
+              model_launch(gpu_, found->second.texts.front(), code.module ? &*code.module : nullptr,
+                           kernel, std::move(resources), counts));
   const Prediction& prediction = modelled.prediction;
   PlannedWork planned;
   planned.predicted = prediction.time;
-  KERNEVO_TRY(explanation, explain_launch({gpu_, counts, modelled.resources,
-                                           modelled.work ? &*modelled.work : nullptr, prediction,
-                                           planned},
-                                          rules_));
+  KERNEVO_TRY(explanation,
+              explain_launch({gpu_, counts, modelled.resources,
+                              modelled.work ? &*modelled.work : nullptr, prediction, planned},
+                             rules_));
   LaunchPrice price;
   price.time = prediction.time;
   price.error = prediction.error;

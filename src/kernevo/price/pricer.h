@@ -36,7 +36,7 @@ private:
   };
   struct Module {
     std::vector<std::string> texts;
-    bool whole = true; // assembled in one piece
+    bool whole = true;                // assembled in one piece
     std::map<std::string, Code> code; // by kernel; "" for the whole
   };
 

@@ -135,9 +135,9 @@ TEST_F(RunProgram, AProgramWithoutCudaIsSaidToBeOne) {
 }
 
 TEST_F(RunProgram, ChildrenOfTheProgramCount) {
-  const SubprocessResult ran =
-      run({"--json"}, {"sh", "-c", built("sample_program") + " exit 0; " +
-                                       built("sample_program") + " exit 4"});
+  const SubprocessResult ran = run(
+      {"--json"},
+      {"sh", "-c", built("sample_program") + " exit 0; " + built("sample_program") + " exit 4"});
   EXPECT_EQ(ran.exit_status, 4);
   const nlohmann::json json = json_of(ran.output);
   EXPECT_EQ(json.at("processes"), 2);

@@ -64,9 +64,9 @@ protected:
   }
   void launch(unsigned blocks, unsigned times, cudaStream_t stream = nullptr) {
     std::array<void*, 2> arguments = {&times, &out_};
-    ASSERT_EQ(cuLaunchKernel(work_, blocks, 1, 1, kThreads, 1, 1, 0, stream, arguments.data(),
-                             nullptr),
-              CUDA_SUCCESS);
+    ASSERT_EQ(
+        cuLaunchKernel(work_, blocks, 1, 1, kThreads, 1, 1, 0, stream, arguments.data(), nullptr),
+        CUDA_SUCCESS);
   }
   // Milliseconds from one event to the other.
   float between() {
@@ -127,10 +127,9 @@ TEST_F(VirtualEvents, CopiesTakeTheTimeOfTheLink) {
   EXPECT_NEAR(large - small, 786'432 / 8e9 * 1e3, 1e-4);
   void* pinned = nullptr;
   ASSERT_EQ(cudaMallocHost(&pinned, std::size_t{1} << 20U), cudaSuccess);
-  EXPECT_LT(time_of([&] {
-              cudaMemcpy(out_, pinned, std::size_t{1} << 20U, cudaMemcpyHostToDevice);
-            }),
-            0.5F * large);
+  EXPECT_LT(
+      time_of([&] { cudaMemcpy(out_, pinned, std::size_t{1} << 20U, cudaMemcpyHostToDevice); }),
+      0.5F * large);
   EXPECT_LT(time_of([&] { cudaMemset(out_, 0, std::size_t{1} << 20U); }), 0.05F * large);
   EXPECT_EQ(cudaFreeHost(pinned), cudaSuccess);
 }

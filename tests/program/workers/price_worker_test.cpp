@@ -58,7 +58,8 @@ protected:
     for (const char* name : {"KERNEVO_CUDA", "KERNEVO_SHARE", "KERNEVO_CACHE", "HOME"})
       if (const char* value = std::getenv(name))
         environment.push_back(std::string(name) + "=" + value);
-    channel_ = start_detached(program_path(), {"kernevo", "__worker", "price"}, environment).value();
+    channel_ =
+        start_detached(program_path(), {"kernevo", "__worker", "price"}, environment).value();
   }
   PriceAnswer ask_text(const std::string& text) {
     EXPECT_TRUE(send_message(channel_.get(), text));

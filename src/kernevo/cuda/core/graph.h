@@ -75,7 +75,7 @@ namespace kernevo::cuda {
 
 // The work of these nodes, to be done in this order whatever becomes of the graph.
 struct NodeWork {
-  Work work; // may be empty
+  Work work;                      // may be empty
   std::vector<std::size_t> needs; // numbers of nodes before it
   bool is_graph = false;
 };

@@ -21,9 +21,16 @@ constexpr int kMostStarts = 2;
 
 // Nothing else of the program's environment is for the worker: it must not load the libraries this
 // one stands in for.
-constexpr std::array<const char*, 10> kPassedOn = {
-    "KERNEVO_CUDA", "KERNEVO_COMPILER", "KERNEVO_FILE_LAYER", "KERNEVO_CACHE", "KERNEVO_SHARE",
-    "CUDA_HOME",    "PATH",             "HOME",               "XDG_CACHE_HOME", "TMPDIR"};
+constexpr std::array<const char*, 10> kPassedOn = {"KERNEVO_CUDA",
+                                                   "KERNEVO_COMPILER",
+                                                   "KERNEVO_FILE_LAYER",
+                                                   "KERNEVO_CACHE",
+                                                   "KERNEVO_SHARE",
+                                                   "CUDA_HOME",
+                                                   "PATH",
+                                                   "HOME",
+                                                   "XDG_CACHE_HOME",
+                                                   "TMPDIR"};
 
 std::vector<std::string> passed_on() {
   std::vector<std::string> environment;
@@ -88,8 +95,8 @@ Result<PriceAnswer> PriceProcess::ask(const PriceRequest& request) {
   Message message;
   const bool answered =
       send_message(channel_.get(), to_json(request)) &&
-      receive_message(channel_.get(), message,
-                      std::chrono::steady_clock::now() + kLongestAnswer) == MessageEnd::complete;
+      receive_message(channel_.get(), message, std::chrono::steady_clock::now() + kLongestAnswer) ==
+          MessageEnd::complete;
   auto answer = answered ? price_answer_from_json(message.text)
                          : fail(ErrorCode::infrastructure, "the price worker gives no answer");
   if (!answer)
@@ -97,8 +104,7 @@ Result<PriceAnswer> PriceProcess::ask(const PriceRequest& request) {
   return answer;
 }
 
-Result<LaunchPrice> PriceProcess::price(std::uint64_t module,
-                                        const std::vector<std::string>& texts,
+Result<LaunchPrice> PriceProcess::price(std::uint64_t module, const std::vector<std::string>& texts,
                                         const std::string& kernel, const LaunchCounts& counts) {
   const std::lock_guard lock(mutex_);
   KERNEVO_CHECK(start_locked());

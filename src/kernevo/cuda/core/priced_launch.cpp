@@ -65,8 +65,7 @@ double scaled_ns(const LaunchPrice& price, const WorkRatio& ratio) {
     longest = std::max(longest, term.time.value);
     scaled = std::max(scaled, term.time.value * (memory ? ratio.sectors : ratio.instructions));
   }
-  return start +
-         (price.time.value - start) * (longest > 0 ? scaled / longest : ratio.instructions);
+  return start + (price.time.value - start) * (longest > 0 ? scaled / longest : ratio.instructions);
 }
 
 std::shared_ptr<const Quote> quote_of(std::shared_ptr<PricedLaunch> launch, WorkRatio ratio) {

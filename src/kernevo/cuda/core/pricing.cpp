@@ -114,11 +114,12 @@ WorkRatio Pricing::ratio_of(const Totals& launch, const Totals& counted) {
 
 bool Pricing::Totals::like(const Totals& other) const {
   const auto alike = [](const auto& ours, const auto& theirs) {
-    return std::equal(ours.begin(), ours.end(), theirs.begin(), [](std::uint64_t x, std::uint64_t y) {
-      const auto a = static_cast<double>(x);
-      const auto b = static_cast<double>(y);
-      return std::abs(a - b) <= std::max(kAlikeAtLeast, kAlike * std::max(a, b));
-    });
+    return std::equal(ours.begin(), ours.end(), theirs.begin(),
+                      [](std::uint64_t x, std::uint64_t y) {
+                        const auto a = static_cast<double>(x);
+                        const auto b = static_cast<double>(y);
+                        return std::abs(a - b) <= std::max(kAlikeAtLeast, kAlike * std::max(a, b));
+                      });
   };
   return alike(instructions, other.instructions) &&
          (!memory || !other.memory || alike(*memory, *other.memory));
@@ -158,9 +159,8 @@ bool Pricing::modelled() {
   return modelled_;
 }
 
-bool Pricing::choose(const vgpu::Machine& machine, const vgpu::Program& program,
-                     const Shape& shape, vgpu::LaunchConfig& config,
-                     std::uint64_t& l1_bytes) const {
+bool Pricing::choose(const vgpu::Machine& machine, const vgpu::Program& program, const Shape& shape,
+                     vgpu::LaunchConfig& config, std::uint64_t& l1_bytes) const {
   const auto kernel = vgpu::find_kernel(program, config.kernel);
   if (!kernel)
     return false;
@@ -185,12 +185,11 @@ bool Pricing::choose(const vgpu::Machine& machine, const vgpu::Program& program,
 
 std::shared_ptr<PricedLaunch> Pricing::make_priced(const vgpu::Program& program,
                                                    const vgpu::LaunchConfig& config,
-                                                   const Texts& texts,
-                                                   vgpu::LaunchResult& result,
+                                                   const Texts& texts, vgpu::LaunchResult& result,
                                                    const std::vector<BlockTally>& tallies) {
   if (result.statistics.device_launches > 0)
-    return std::make_shared<PricedLaunch>(
-        process_, "it launches kernels of its own, which have no price");
+    return std::make_shared<PricedLaunch>(process_,
+                                          "it launches kernels of its own, which have no price");
   std::uint64_t instructions = result.statistics.warp_instructions;
   if (!tallies.empty()) {
     instructions = 0;
@@ -199,8 +198,7 @@ std::shared_ptr<PricedLaunch> Pricing::make_priced(const vgpu::Program& program,
   }
   hold_against_all(*result.counts, blocks_of(config), instructions, tallies);
   return std::make_shared<PricedLaunch>(
-      process_,
-      PricedLaunch::Launch{program.id, texts, config.kernel, std::move(*result.counts)});
+      process_, PricedLaunch::Launch{program.id, texts, config.kernel, std::move(*result.counts)});
 }
 
 std::shared_ptr<const Quote> Pricing::quote(Shape& shape, const Totals& totals,
@@ -220,9 +218,9 @@ std::shared_ptr<const Quote> Pricing::quote(Shape& shape, const Totals& totals,
     const auto apart = [&](const Variant& v) {
       return std::abs(std::log(ratio_of(totals, v.totals).instructions));
     };
-    known = std::min_element(
-        shape.variants.begin(), shape.variants.end(),
-        [&](const Variant& a, const Variant& b) { return apart(a) < apart(b); });
+    known =
+        std::min_element(shape.variants.begin(), shape.variants.end(),
+                         [&](const Variant& a, const Variant& b) { return apart(a) < apart(b); });
     ratio = ratio_of(totals, known->totals);
   }
   ++known->calls;
@@ -232,8 +230,7 @@ std::shared_ptr<const Quote> Pricing::quote(Shape& shape, const Totals& totals,
 }
 
 vgpu::LaunchResult Pricing::launch(vgpu::Machine& machine, const vgpu::Program& program,
-                                   const vgpu::LaunchConfig& config,
-                                   const Texts& texts) {
+                                   const vgpu::LaunchConfig& config, const Texts& texts) {
   if (!wanted())
     return machine.launch(program, config);
   std::unique_lock lock(mutex_);
@@ -289,8 +286,7 @@ vgpu::LaunchResult Pricing::launch(vgpu::Machine& machine, const vgpu::Program& 
   auto cost = quote(shape, totals, std::move(priced));
   if (TimedWork* const work = TimedWork::current())
     work->add(std::move(cost));
-  if (!report_.empty() &&
-      (is_new || std::chrono::steady_clock::now() - reported_ > kReportEvery))
+  if (!report_.empty() && (is_new || std::chrono::steady_clock::now() - reported_ > kReportEvery))
     write_report(false);
   return result;
 }
@@ -334,7 +330,8 @@ KernelUse Pricing::use_of(const Key& key, const Shape& shape) const {
     const Result<LaunchPrice>* const price = variant.launch->known();
     if (price == nullptr || !*price) {
       use.unpriced += variant.calls;
-      use.reason = price == nullptr ? "the program ended before it was asked" : (*price).error().message;
+      use.reason =
+          price == nullptr ? "the program ended before it was asked" : (*price).error().message;
       continue;
     }
     const auto calls = static_cast<double>(variant.calls);
@@ -400,9 +397,9 @@ void Pricing::close() {
     fmt::print(stderr,
                "kernevo: times between events are modelled for a virtual {}, not measured{}\n",
                gpu_.name,
-               unpriced == 0 ? ""
-                             : fmt::format("; {} launches have no price ({})", unpriced,
-                                           printable(reason)));
+               unpriced == 0
+                   ? ""
+                   : fmt::format("; {} launches have no price ({})", unpriced, printable(reason)));
   }
 }
 

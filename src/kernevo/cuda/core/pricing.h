@@ -43,8 +43,7 @@ public:
   // machine.launch(), with what it takes to price it; the price becomes part of the work of this
   // thread's scope. `texts`: the module's PTX.
   vgpu::LaunchResult launch(vgpu::Machine& machine, const vgpu::Program& program,
-                            const vgpu::LaunchConfig& config,
-                            const Texts& texts);
+                            const vgpu::LaunchConfig& config, const Texts& texts);
 
   // For the report alone: what went wrong, each once.
   void add_finding(const std::string& text);
@@ -90,8 +89,7 @@ private:
   bool choose(const vgpu::Machine& machine, const vgpu::Program& program, const Shape& shape,
               vgpu::LaunchConfig& config, std::uint64_t& l1_bytes) const;
   std::shared_ptr<PricedLaunch> make_priced(const vgpu::Program& program,
-                                            const vgpu::LaunchConfig& config,
-                                            const Texts& texts,
+                                            const vgpu::LaunchConfig& config, const Texts& texts,
                                             vgpu::LaunchResult& result,
                                             const std::vector<BlockTally>& tallies);
   std::shared_ptr<const Quote> quote(Shape& shape, const Totals& totals,

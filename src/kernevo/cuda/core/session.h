@@ -26,7 +26,7 @@ struct CUevent_st : kernevo::cuda::Live<CUevent_st> {
   struct Reached {
     std::chrono::steady_clock::time_point at;
   };
-  std::shared_ptr<Reached> reached; // null: never recorded
+  std::shared_ptr<Reached> reached;               // null: never recorded
   std::shared_ptr<kernevo::cuda::EventTime> time; // where times are modelled
   kernevo::cuda::Point point;
   bool timed = true;
@@ -42,7 +42,7 @@ namespace kernevo::cuda {
 struct Module : Live<Module> {
   std::vector<const void*> images; // fat binaries; several are linked
   std::vector<std::string> texts;  // the same as PTX, for modules that come so
-  std::shared_ptr<const std::vector<std::string>> source; // what the program was made of
+  std::shared_ptr<const std::vector<std::string>> source;     // what the program was made of
   std::vector<std::pair<std::string, const void*>> functions; // the driver's handles of kernels
   std::shared_ptr<const vgpu::Program> program; // null until first use, or when it cannot be loaded
   std::optional<Error> error;

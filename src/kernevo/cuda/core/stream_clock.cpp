@@ -105,9 +105,8 @@ double StreamClock::EngineTime::place(double ready, double ns, double share) {
   }
   busy_.push_back({begin, begin + ns, share});
   if (busy_.size() > kRemembered)
-    busy_.erase(std::min_element(busy_.begin(), busy_.end(), [](const Busy& a, const Busy& b) {
-      return a.end < b.end;
-    }));
+    busy_.erase(std::min_element(busy_.begin(), busy_.end(),
+                                 [](const Busy& a, const Busy& b) { return a.end < b.end; }));
   latest_ = std::max(latest_, begin + ns);
   return begin;
 }

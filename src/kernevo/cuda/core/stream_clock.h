@@ -23,8 +23,8 @@ enum class Engine : std::uint8_t { none, multiprocessors, copy_in, copy_out };
 struct Cost {
   double ns = 0;
   Engine engine = Engine::none;
-  double share = 1;   // of the engine
-  bool known = true;  // false: nobody can say, nor how long anything took that it was part of
+  double share = 1;  // of the engine
+  bool known = true; // false: nobody can say, nor how long anything took that it was part of
 };
 
 // A cost that may become known later. Thread-safe.
@@ -36,10 +36,10 @@ public:
 };
 
 enum class Transfer : std::uint8_t {
-  to_device,     // from memory of the host that the GPU can read
-  from_device,   // to such memory
-  pageable_in,   // by way of a buffer of the driver's
-  pageable_out,  // the same
+  to_device,    // from memory of the host that the GPU can read
+  from_device,  // to such memory
+  pageable_in,  // by way of a buffer of the driver's
+  pageable_out, // the same
   on_device,
   fill,
   on_host, // the GPU has nothing to do with it

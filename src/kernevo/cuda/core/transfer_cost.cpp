@@ -16,9 +16,13 @@ constexpr double kPageableGbps = 8;
 } // namespace
 
 std::string_view name_of(Transfer transfer) {
-  constexpr std::array<std::string_view, kTransfers> names = {
-      "host to device", "device to host", "host to device, pageable", "device to host, pageable",
-      "on the device",  "fill",           "on the host"};
+  constexpr std::array<std::string_view, kTransfers> names = {"host to device",
+                                                              "device to host",
+                                                              "host to device, pageable",
+                                                              "device to host, pageable",
+                                                              "on the device",
+                                                              "fill",
+                                                              "on the host"};
   return names.at(static_cast<std::size_t>(transfer));
 }
 

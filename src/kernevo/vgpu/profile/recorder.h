@@ -95,7 +95,7 @@ private:
   Memory& memory_;
   std::uint64_t l1_bytes_;
   std::uint64_t most_counted_;
-  std::uint64_t counted_ = 0; // warp instructions
+  std::uint64_t counted_ = 0;                         // warp instructions
   std::unordered_map<std::uint64_t, double> weights_; // by block; empty: 1 for all
   std::map<double, Sums> sums_by_weight_;
   Footprints footprints_;
