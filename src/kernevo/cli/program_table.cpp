@@ -103,6 +103,10 @@ std::string share_text(double part, double whole) {
   return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "";
 }
 
+std::string count_text(std::uint64_t count, std::string_view what, std::string_view many) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : many);
+}
+
 std::string bytes_text(std::uint64_t bytes) {
   const auto amount = static_cast<double>(bytes);
   return bytes < 10'000        ? fmt::format("{} B", bytes)
@@ -149,11 +153,11 @@ std::string profile_of(const KernelSum& sum) {
   std::string text = fmt::format("{}\n", printable(sum.kernel));
   for (std::size_t i = 0; i < std::min(kMostShapes, sum.shapes.size()); ++i) {
     const KernelUse& use = *sum.shapes[i];
-    text += fmt::format("  grid {} block {}{}: {} calls", extents(use.grid), extents(use.block),
+    text += fmt::format("  grid {} block {}{}: {}", extents(use.grid), extents(use.block),
                         use.dynamic_shared == 0
                             ? ""
                             : fmt::format(" and {} B of shared memory", use.dynamic_shared),
-                        use.calls);
+                        count_text(use.calls, "call", "s"));
     if (!use.price) {
       text += fmt::format(", no price: {}\n", printable(use.reason));
       continue;
@@ -212,8 +216,9 @@ std::string program_text(const ProgramRun& run) {
     return text + fmt::format("kernevo: '{}' used none of the CUDA libraries\n",
                               printable(run.command.front()));
   const Sums sums = sum_up(run.processes);
-  text += fmt::format("kernevo: {} launches of {} kernels on a virtual {}", sums.launches,
-                      sums.kernels.size(), run.gpu);
+  text +=
+      fmt::format("kernevo: {} of {} on a virtual {}", count_text(sums.launches, "launch", "es"),
+                  count_text(sums.kernels.size(), "kernel", "s"), run.gpu);
   if (sums.modelled)
     text += fmt::format(": {} in kernels and {} in copies, modelled, not measured",
                         time_text(sums.kernels_ns), time_text(sums.transfers_ns));

@@ -53,7 +53,7 @@ TEST_F(RunProgram, EndsWithATableAndTheProgramsOwnExitCode) {
   EXPECT_EQ(ran.exit_status, 7);
   EXPECT_EQ(ran.output, "");
   for (const char* word :
-       {"3 launches of 1 kernels on a virtual H100", "modelled, not measured", "first bottleneck",
+       {"3 launches of 1 kernel on a virtual H100", "modelled, not measured", "first bottleneck",
         "scale", "tail_or_launch_bound", "[copy] host to device, pageable"})
     EXPECT_NE(ran.error_output.find(word), std::string::npos) << word << "\n" << ran.error_output;
 }
@@ -96,6 +96,8 @@ TEST_F(RunProgram, OneTimeForAllRunsAndNumbersOfCores) {
 TEST_F(RunProgram, TheWallClockOnRequest) {
   const SubprocessResult ran = sample({}, {"time"}, {{"KERNEVO_TIME", "wall"}});
   EXPECT_EQ(ran.error_output.find("modelled"), std::string::npos) << ran.error_output;
+  EXPECT_NE(ran.error_output.find("1 launch of 1 kernel on"), std::string::npos)
+      << ran.error_output;
 }
 
 TEST_F(RunProgram, ProfileSaysWhatEachResourceWouldNeed) {

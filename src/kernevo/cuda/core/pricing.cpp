@@ -229,10 +229,27 @@ std::shared_ptr<const Quote> Pricing::quote(Shape& shape, const Totals& totals,
   return quote_of(counted != nullptr ? counted : known->launch, ratio);
 }
 
+// The report says how often what was called, whatever the clock.
+vgpu::LaunchResult Pricing::launch_uncounted(vgpu::Machine& machine, const vgpu::Program& program,
+                                             const vgpu::LaunchConfig& config) {
+  vgpu::LaunchResult result = machine.launch(program, config);
+  if (report_.empty() || result.fault)
+    return result;
+  const std::lock_guard lock(mutex_);
+  Shape& shape = shapes_[{program.id, config.kernel, config.grid, config.block, config.cluster,
+                          config.dynamic_shared}];
+  ++shape.calls;
+  if (shape.kernel.empty())
+    shape.kernel = vgpu::plain_name(config.kernel);
+  if (shape.calls == 1 || std::chrono::steady_clock::now() - reported_ > kReportEvery)
+    write_report(false);
+  return result;
+}
+
 vgpu::LaunchResult Pricing::launch(vgpu::Machine& machine, const vgpu::Program& program,
                                    const vgpu::LaunchConfig& config, const Texts& texts) {
   if (!wanted())
-    return machine.launch(program, config);
+    return launch_uncounted(machine, program, config);
   std::unique_lock lock(mutex_);
   Shape& shape = shapes_[{program.id, config.kernel, config.grid, config.block, config.cluster,
                           config.dynamic_shared}];
@@ -325,6 +342,8 @@ KernelUse Pricing::use_of(const Key& key, const Shape& shape) const {
   use.dynamic_shared = key.shared;
   double off = 0; // from what was counted
   const Variant* most = nullptr;
+  if (!modelled_)
+    use.calls = use.unpriced = shape.calls;
   for (const Variant& variant : shape.variants) {
     use.calls += variant.calls;
     const Result<LaunchPrice>* const price = variant.launch->known();
@@ -360,7 +379,7 @@ void Pricing::write_report(bool complete) {
   if (complete)
     report.span = {clock_.now().ns};
   for (const auto& [key, shape] : shapes_)
-    if (!shape.variants.empty())
+    if (!shape.kernel.empty())
       report.kernels.push_back(use_of(key, shape));
   {
     const std::lock_guard lock(transfer_mutex_);

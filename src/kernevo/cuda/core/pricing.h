@@ -85,6 +85,8 @@ private:
     auto operator<=>(const Key&) const = default;
   };
 
+  vgpu::LaunchResult launch_uncounted(vgpu::Machine& machine, const vgpu::Program& program,
+                                      const vgpu::LaunchConfig& config);
   static WorkRatio ratio_of(const Totals& launch, const Totals& counted);
   bool choose(const vgpu::Machine& machine, const vgpu::Program& program, const Shape& shape,
               vgpu::LaunchConfig& config, std::uint64_t& l1_bytes) const;
