@@ -1,6 +1,6 @@
 # make demo   set up, build, and run the main job on the examples
 # make test   set up, build, and run every test
-# The rest: program, build, bench, bench-vgpu, bench-timing, lint, format, fuzz, sanitize, differential, test-gpu, test-llm, test-fresh, verify, install, clean. Settings: JOBS, KERNEVO_CUDA.
+# The rest: program, build, bench, bench-vgpu, bench-timing, bench-cuda, lint, format, fuzz, sanitize, differential, test-gpu, test-llm, test-fresh, verify, install, clean. Settings: JOBS, KERNEVO_CUDA.
 JOBS ?= $(shell nproc)
 PRESET ?= release
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
@@ -11,7 +11,7 @@ SEED ?= 1000000
 TRIALS ?= 2000
 SUITES ?= bookworm trixie
 
-.PHONY: help setup program build demo test bench bench-vgpu bench-timing lint format fuzz sanitize differential test-gpu test-llm test-fresh verify install clean
+.PHONY: help setup program build demo test bench bench-vgpu bench-timing bench-cuda lint format fuzz sanitize differential test-gpu test-llm test-fresh verify install clean
 
 help:
 	@sed -n '1,3s/^# //p' Makefile
@@ -49,6 +49,12 @@ bench-timing: setup
 	@cmake --preset $(PRESET) -DKERNEVO_BENCH=ON --log-level=WARNING >/dev/null
 	@cmake --build --preset $(PRESET) --parallel $(JOBS) --target bench_timing
 	@bench/timing/run.py $(BUILD) --trials $(TRIALS) $(if $(RECORDED),--recorded $(RECORDED))
+
+# What a launch through the CUDA libraries costs beside the same on the virtual GPU itself.
+bench-cuda: setup
+	@cmake --preset $(PRESET) -DKERNEVO_BENCH=ON --log-level=WARNING >/dev/null
+	@cmake --build --preset $(PRESET) --parallel $(JOBS) --target bench_cuda kernevo
+	@$(BUILD)/bench_cuda
 
 lint:
 	@scripts/setup.sh build lint

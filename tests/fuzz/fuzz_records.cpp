@@ -2,6 +2,8 @@
 // The first byte says which record: builds come from a compile worker, events from a journal.
 #include "kernevo/model/json.h"
 #include "kernevo/model/launch_counts.h"
+#include "kernevo/model/launch_price.h"
+#include "kernevo/model/program_report.h"
 #include "kernevo/model/run_event.h"
 
 #include <cstddef>
@@ -49,6 +51,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   case 'i': exercise(text, bottleneck_from_json); break;
   case 'j': exercise(text, diagnosis_from_json); break;
   case 'k': exercise(text, kernel_facts_from_json); break;
+  case 'l': exercise(text, launch_price_from_json); break;
+  case 'm': exercise(text, price_request_from_json); break;
+  case 'n': exercise(text, price_answer_from_json); break;
+  case 'o': exercise(text, program_report_from_json); break;
   default:
     exercise(text, [&](std::string_view body) {
       return event_from_json(kEvents[data[0] % std::size(kEvents)], body);

@@ -46,19 +46,6 @@ void count(const std::string& role, std::uint64_t WorkerCounts::* what) {
   ++(counts().by_role[role].*what);
 }
 
-struct ChannelEnds {
-  FileDescriptor ours;
-  FileDescriptor theirs;
-};
-
-Result<ChannelEnds> make_channel() {
-  std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return fail(ErrorCode::infrastructure,
-                fmt::format("cannot make a channel to a worker: {}", std::strerror(errno)));
-  return ChannelEnds{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
-}
-
 // Replaces this process, a fresh child, by the program in a role. Only async-signal-safe calls.
 [[noreturn]] void become_nursery(const char* program, char* const* arguments, int null_device,
                                  int channel) {
@@ -80,7 +67,7 @@ Result<ChannelEnds> make_channel() {
 
 Result<std::pair<pid_t, FileDescriptor>> start_program(const std::string& program,
                                                        const std::string& role) {
-  KERNEVO_TRY(channel, make_channel());
+  KERNEVO_TRY(channel, make_socket_pair());
   std::string name = "kernevo";
   std::string command = "__worker";
   std::string role_copy = role;
@@ -169,7 +156,7 @@ private:
   }
 
   std::optional<WorkerProcess> ask() {
-    auto channel = make_channel();
+    auto channel = make_socket_pair();
     if (!channel || !process_->send("fork", channel->theirs.get()))
       return std::nullopt;
     channel->theirs.reset();

@@ -6,6 +6,7 @@
 // but fork one worker per job. A worker that a job has damaged takes nothing with it.
 #pragma once
 
+#include "kernevo/base/message_socket.h" // IWYU pragma: export
 #include "kernevo/base/result.h"
 
 #include <cstdint>
@@ -16,31 +17,6 @@
 #include <sys/types.h>
 
 namespace kernevo {
-
-// An owned file descriptor.
-class FileDescriptor {
-public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(other.release()) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() { reset(); }
-
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-  int release();
-  void reset();
-
-private:
-  int fd_ = -1;
-};
-
-struct Message {
-  std::string text;
-  FileDescriptor attached;
-};
 
 // How a conversation with a worker can end other than with an answer.
 enum class WorkerEnd { crashed, timed_out };

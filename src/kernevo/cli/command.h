@@ -45,6 +45,8 @@ Command add_profile(CommandLine& app);
 Command add_replay(CommandLine& app);
 Command add_report(CommandLine& app);
 Command add_run(CommandLine& app);
+// 'run' in its other form, with a program after '--'.
+Command add_run_program(CommandLine& app, std::vector<std::string> command_of_program);
 Command add_runs(CommandLine& app);
 Command add_sass(CommandLine& app);
 Command add_show(CommandLine& app);

@@ -4,6 +4,7 @@
 #include "kernevo/device/cuda_worker.h"
 #include "kernevo/device/virtual_device.h"
 #include "kernevo/model/json.h"
+#include "kernevo/price/price_worker.h"
 #include "kernevo/toolchain/compile_worker.h"
 
 #include <algorithm>
@@ -53,12 +54,32 @@ int serve(std::string_view role) {
     return serve_role(cuda_device_role());
   if (role == "compile")
     return serve_role(compiler_role());
+  if (role == "price")
+    return serve_prices();
   return 2;
+}
+
+// kernevo run OPTIONS -- PROGRAM ARGS: what follows '--' is not ours to read.
+int run_program(int argc, char** argv, char** dashes) {
+  CommandLine app("kernevo: from a GPU kernel to a faster one, with the evidence", "kernevo",
+                  "kernevo " KERNEVO_VERSION);
+  const Command command = add_run_program(app, {dashes + 1, argv + argc});
+  const int ours = static_cast<int>(dashes - argv);
+  const ParsedArguments parsed = app.parse(ours, argv);
+  if (parsed.answered)
+    return kYes;
+  if (!parsed.problem.empty())
+    return usage_error(app, parsed.problem, ours, argv);
+  return command.run();
 }
 
 int run(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "__worker")
     return serve(argv[2]);
+  if (argc > 1 && std::string_view(argv[1]) == "run")
+    if (char** const dashes = std::find(argv, argv + argc, std::string_view("--"));
+        dashes != argv + argc)
+      return run_program(argc, argv, dashes);
   if (argc == 1) {
     fmt::print(fmt::runtime(kWelcome), KERNEVO_VERSION);
     return kYes;

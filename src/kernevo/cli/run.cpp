@@ -73,6 +73,10 @@ Result<Prepared> prepare(const Options& options) {
   prepared.gpu = gpu;
   prepared.kernel = options.kernel;
   KERNEVO_TRY(text, read_text_file(options.file));
+  if (text.starts_with("\x7f"
+                       "ELF"))
+    return fail(ErrorCode::input, fmt::format("'{}' is a program, not a kernel", options.file),
+                std::nullopt, fmt::format("kernevo run --gpu {} -- {}", options.gpu, options.file));
   std::string ptx = std::move(text);
   if (!options.file.ends_with(".ptx")) {
     KERNEVO_TRY(compiled, compile_to_ptx(options, gpu, std::move(ptx), prepared.kernel));
@@ -177,18 +181,6 @@ Result<void> save_buffers(const std::vector<RunArgument>& arguments,
   return {};
 }
 
-// Registers are not known here, so threads and shared memory alone decide how many blocks share L1.
-Result<Bytes> l1_of_a_block(const Prepared& prepared, const vgpu::KernelInfo& kernel,
-                            const vgpu::LaunchConfig& config) {
-  const Bytes shared{kernel.static_shared + config.dynamic_shared};
-  const std::uint64_t threads = std::uint64_t{config.block[0]} * config.block[1] * config.block[2];
-  KERNEVO_TRY(occupancy,
-              compute_occupancy(prepared.gpu,
-                                static_cast<int>(std::min<std::uint64_t>(threads, 1U << 20U)), 0,
-                                shared));
-  return l1_share(prepared.gpu, occupancy, shared);
-}
-
 Result<int> run(const Options& options) {
   // What is cheap to refuse comes before the compiler.
   KERNEVO_TRY(grid, parse_extents(options.grid));
@@ -216,7 +208,10 @@ Result<int> run(const Options& options) {
   config.cooperative = options.cooperative;
   if (options.profile_blocks > 0) {
     config.only_blocks = choose_blocks(config.grid, options.profile_blocks, kProfileSeed);
-    KERNEVO_TRY(share, l1_of_a_block(prepared, kernel, config));
+    KERNEVO_TRY(share, l1_share_of_launch(prepared.gpu,
+                                          std::uint64_t{config.block[0]} * config.block[1] *
+                                              config.block[2],
+                                          Bytes{kernel.static_shared + config.dynamic_shared}));
     machine.profile(share.value);
   }
   KERNEVO_TRY(buffers, place_arguments(kernel, arguments, machine, config.parameters));
@@ -265,6 +260,9 @@ Command add_run(CommandLine& app) {
       "Count what the kernel does, on about so many of its blocks (only those run), and "
       "predict its time");
   command->add_flag("--load-only", options->load_only, "Load the file and list its kernels");
+  command->footer(
+      "kernevo run [--gpu NAME] [--sanitize] [--profile] -- PROGRAM ARGS runs a whole CUDA "
+      "program and ends with a table of its kernels.");
   add_common(*command, options->common);
   return {[options] {
     const auto code = run(*options);

@@ -2,7 +2,7 @@
 
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/kernel_options.h"
-#include "kernevo/predict/predict.h"
+#include "kernevo/predict/model_launch.h"
 #include "kernevo/sass/disassemble.h"
 #include "kernevo/toolchain/toolchain.h"
 
@@ -15,21 +15,18 @@ constexpr double kShownShare = 0.02;
 
 Result<Prediction> predict_run(const std::string& ptx, const std::string& kernel, const Gpu& gpu,
                                const LaunchCounts& counts) {
-  KernelResources resources;
-  resources.name = kernel;
-  std::optional<MachineWork> work;
+  std::optional<sass::SassModule> code;
   if (const auto toolchain = find_toolchain()) {
     sass::DisassembleOptions how;
     how.architecture = nearest_architecture(*toolchain, gpu.compute_capability);
-    const auto module = sass::disassemble(*toolchain, ptx, how);
-    if (!module && module.error().code != ErrorCode::unsupported)
-      return tl::unexpected<Error>(module.error());
-    if (const sass::SassFunction* function = module ? module->find(kernel) : nullptr) {
-      resources.registers = function->registers;
-      work = find_machine_work(*function, ptx, counts);
-    }
+    KERNEVO_TRY(module, sass::disassemble_if_possible(*toolchain, ptx, how));
+    code = std::move(module);
   }
-  return predict_launch(gpu, counts, resources, work ? &*work : nullptr);
+  KernelResources resources;
+  resources.name = kernel;
+  KERNEVO_TRY(modelled, model_launch(gpu, ptx, code ? &*code : nullptr, kernel,
+                                     std::move(resources), counts));
+  return std::move(modelled.prediction);
 }
 
 void print_prediction(const Prediction& p) {

@@ -1,6 +1,6 @@
 #include "kernevo/evaluate/predict_case.h"
 
-#include "kernevo/predict/predict.h"
+#include "kernevo/predict/model_launch.h"
 #include "kernevo/sass/disassemble.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/toolchain/toolchain.h"
@@ -82,17 +82,17 @@ private:
   Result<LaunchBench> predict(const Launch& launch, LaunchCounts counts) const {
     LaunchBench bench;
     bench.counts = std::move(counts);
-    if (const KernelResources* r = build_.resources_of(launch.kernel))
-      bench.resources = *r;
+    const KernelResources* resources = build_.resources_of(launch.kernel);
     const auto lowered = build_.lowered_names.find(launch.kernel);
     const std::string& entry =
         lowered == build_.lowered_names.end() ? launch.kernel : lowered->second;
-    if (machine_code_)
-      if (const sass::SassFunction* function = machine_code_->find(entry))
-        bench.work = find_machine_work(*function, build_.ptx, bench.counts);
-    KERNEVO_TRY(prediction, predict_launch(device_.gpu, bench.counts, bench.resources,
-                                           bench.work ? &*bench.work : nullptr));
-    bench.prediction = std::move(prediction);
+    KERNEVO_TRY(modelled,
+                model_launch(device_.gpu, build_.ptx, machine_code_ ? &*machine_code_ : nullptr,
+                             entry, resources == nullptr ? KernelResources{} : *resources,
+                             bench.counts));
+    bench.resources = std::move(modelled.resources);
+    bench.work = std::move(modelled.work);
+    bench.prediction = std::move(modelled.prediction);
     bench.prediction.kernel = launch.kernel;
     return bench;
   }
@@ -140,12 +140,7 @@ Result<std::optional<sass::SassModule>> machine_code_of(const PreparedKernel& pr
   how.architecture = prepared.build.architecture;
   how.flags = prepared.kernel->flags;
   how.max_registers = prepared.kernel->max_registers;
-  auto module = sass::disassemble(toolchain, prepared.build.ptx, how);
-  if (module)
-    return std::optional(std::move(*module));
-  if (module.error().code != ErrorCode::unsupported)
-    return tl::unexpected<Error>(module.error());
-  return std::optional<sass::SassModule>();
+  return sass::disassemble_if_possible(toolchain, prepared.build.ptx, how);
 }
 
 Receipt receipt_of(const DeviceIdentity& device, const Build& build, const ShapeCase& shape,

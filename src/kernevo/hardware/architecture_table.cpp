@@ -40,6 +40,7 @@ const std::map<std::string, Number>& numbers() {
       {"fp64_latency", &Architecture::fp64_latency},
       {"tensor_latency", &Architecture::tensor_latency},
       {"instruction_cache_kib", &Architecture::instruction_cache_kib},
+      {"host_link_gbps", &Architecture::host_link_gbps},
   };
   return table;
 }

@@ -34,6 +34,8 @@ struct Architecture {
   double tensor_latency = 0;
 
   double instruction_cache_kib = 0; // straight code beyond it is fetched from farther away
+
+  double host_link_gbps = 0; // 1e9 bytes per second between host and GPU, one way
 };
 
 } // namespace kernevo

@@ -30,4 +30,11 @@ Bytes l1_share(const Gpu& gpu, const Occupancy& occupancy, Bytes shared_per_bloc
   return {(whole - set_aside) / blocks};
 }
 
+Result<Bytes> l1_share_of_launch(const Gpu& gpu, std::uint64_t threads, Bytes shared_per_block) {
+  constexpr std::uint64_t most = 1U << 20U; // more than any block has
+  KERNEVO_TRY(occupancy, compute_occupancy(gpu, static_cast<int>(std::min(threads, most)), 0,
+                                           shared_per_block));
+  return l1_share(gpu, occupancy, shared_per_block);
+}
+
 } // namespace kernevo

@@ -7,6 +7,9 @@ namespace kernevo {
 namespace {
 
 constexpr double kLanes = 32;
+// ptxas makes fewer instructions of some PTX, never so few. Where nothing in a loop stands one to
+// one for its PTX, the flow is free to leave the loop out, and no anchored line says so.
+constexpr double kLeastMachineShare = 0.25;
 
 // The profile counts the lanes an instruction acts on; how many came by a guarded one is told by
 // its unguarded neighbours in the basic block.
@@ -45,6 +48,14 @@ MachineWork find_machine_work(sass::SassFunction function, std::string_view ptx,
   work.flow = sass::find_flow(work.function);
   const sass::PtxLines lines = sass::read_ptx_lines(ptx);
   work.join = sass::join(work.function, work.flow, lines, by_line(lines, counts));
+  double wanted = 0;
+  for (const InstructionCounts& i : counts.instructions)
+    wanted += static_cast<double>(i.executions);
+  double found = 0;
+  for (const sass::ExecutionCounts& instruction : work.join.instructions)
+    found += instruction.warps;
+  if (found < kLeastMachineShare * wanted)
+    work.join.residual = 1;
   return work;
 }
 

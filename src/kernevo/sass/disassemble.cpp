@@ -116,12 +116,24 @@ Result<SassModule> disassemble(const Toolchain& toolchain, std::string_view ptx,
                       toolchain.root.string(), name),
           std::nullopt, "run 'make setup', which installs it");
   const std::string text = without_source_lines(ptx);
-  const AssemblyRequest request{text, options.architecture, options.flags, options.max_registers};
+  const AssemblyRequest request{text, options.architecture, options.flags, options.max_registers,
+                                options.entry};
   KERNEVO_TRY(listing, listing_of(toolchain, request));
   KERNEVO_TRY(module, parse_listing(listing));
   module.architecture = options.architecture;
   module.assembler = "ptxas of CUDA " + toolchain.version;
   return std::move(module);
+}
+
+Result<std::optional<SassModule>> disassemble_if_possible(const Toolchain& toolchain,
+                                                          std::string_view ptx,
+                                                          const DisassembleOptions& options) {
+  auto module = disassemble(toolchain, ptx, options);
+  if (module)
+    return std::optional(std::move(*module));
+  if (module.error().code != ErrorCode::unsupported)
+    return tl::unexpected<Error>(module.error());
+  return std::optional<SassModule>();
 }
 
 } // namespace kernevo::sass

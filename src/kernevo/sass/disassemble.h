@@ -12,6 +12,7 @@ struct DisassembleOptions {
   std::string architecture = "sm_80"; // or sm_90a; at or above the PTX's target
   std::vector<std::string> flags;     // ptxas takes those that begin with -O
   std::optional<int> max_registers;
+  std::string entry = {}; // only this kernel and what it calls; empty: all
 };
 
 // Lines in the answer are lines of the text given here. PTX that ptxas refuses is an input error
@@ -19,5 +20,9 @@ struct DisassembleOptions {
 // with what the PTX alone says.
 Result<SassModule> disassemble(const Toolchain& toolchain, std::string_view ptx,
                                const DisassembleOptions& options = {});
+// The same, and nothing where the toolchain cannot.
+Result<std::optional<SassModule>> disassemble_if_possible(const Toolchain& toolchain,
+                                                          std::string_view ptx,
+                                                          const DisassembleOptions& options = {});
 
 } // namespace kernevo::sass

@@ -36,6 +36,8 @@ std::vector<std::string> assembler_arguments(const Toolchain& toolchain,
       arguments.push_back(flag);
   if (request.max_registers)
     arguments.push_back(fmt::format("--maxrregcount={}", *request.max_registers));
+  if (!request.entry.empty())
+    arguments.push_back("--entry=" + request.entry);
   return arguments;
 }
 

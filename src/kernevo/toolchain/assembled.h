@@ -18,6 +18,7 @@ struct AssemblyRequest {
   std::string architecture;
   std::vector<std::string> flags; // ptxas takes those that begin with -O
   std::optional<int> max_registers;
+  std::string entry = {}; // only this kernel and what it calls; empty: all
 };
 
 // The arguments of ptxas, without files.

@@ -372,5 +372,31 @@ TEST(Profile, blocks_in_company_count_alone_and_as_often_as_their_weights_say) {
   EXPECT_EQ(bench.content<std::uint32_t>(out).at(0), 32U * (63U * 64U / 2U));
 }
 
+TEST(Profile, counting_ends_where_it_is_told_and_the_launch_goes_on) {
+  const auto run = [](std::uint64_t most) {
+    Bench bench(kernel(kUneven), {});
+    const auto out = bench.buffer("out", std::vector<std::uint32_t>(65536));
+    LaunchConfig config = uneven_launch(out);
+    config.profile_l1_bytes = kL1; // of this launch alone
+    config.counted = {{3, 1}, {60, 1}, {61, 1}};
+    config.most_counted = most;
+    const LaunchResult result = bench.machine.launch(*bench.program, config);
+    EXPECT_FALSE(result.fault.has_value()) << fault_text(result);
+    EXPECT_EQ(bench.content<std::uint32_t>(out).at(0), 32U * (63U * 64U / 2U));
+    config.profile_l1_bytes.reset();
+    config.counted.clear();
+    EXPECT_FALSE(bench.machine.launch(*bench.program, config).counts.has_value());
+    std::uint64_t sum = 0;
+    for (const BlockCounts& block : result.counts->blocks)
+      sum += block.warp_instructions;
+    return sum;
+  };
+  const std::uint64_t all = run(0);
+  const std::uint64_t half = run(all / 2);
+  EXPECT_GE(half, all / 2);
+  EXPECT_LT(half, all * 3 / 4);
+  EXPECT_EQ(run(2 * all), all);
+}
+
 } // namespace
 } // namespace kernevo::vgpu::testing

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <set>
+#include <utility>
 
 CUgraphNode_st* CUgraph_st::add(cudaGraphNodeType type, kernevo::cuda::Work work,
                                 std::span<CUgraphNode_st* const> needs) {
@@ -76,19 +78,53 @@ unsigned next_graph_id() {
   return ++last;
 }
 
-std::vector<Work> work_of(const std::vector<CUgraphNode_st*>& order) {
-  std::vector<Work> all;
-  for (const CUgraphNode_st* node : order)
-    if (node->enabled && node->work)
-      all.push_back(node->work);
+std::vector<NodeWork> work_of(const std::vector<CUgraphNode_st*>& order) {
+  std::vector<NodeWork> all;
+  std::map<const CUgraphNode_st*, std::size_t> numbers;
+  for (const CUgraphNode_st* node : order) {
+    NodeWork& made = all.emplace_back();
+    if (node->enabled)
+      made.work = node->work;
+    made.is_graph = node->type == cudaGraphNodeTypeGraph;
+    for (const CUgraphNode_st* need : node->needs)
+      made.needs.push_back(numbers.at(need));
+    numbers[node] = all.size() - 1;
+  }
   return all;
 }
 
-cudaError_t run_all(const std::vector<Work>& all) {
-  for (const Work& work : all)
-    if (const cudaError_t error = work(); error != cudaSuccess)
+cudaError_t run_all(const std::vector<NodeWork>& all) {
+  // The step of virtual time in which this graph itself stands, when it is a node.
+  static thread_local std::optional<std::size_t> outer;
+  const std::optional<std::size_t> around = outer;
+  TimedWork* const timed = TimedWork::current();
+  std::vector<std::size_t> ends; // the step with which each node ends
+  for (const NodeWork& node : all) {
+    if (timed != nullptr) {
+      std::vector<std::size_t> needs;
+      for (const std::size_t need : node.needs)
+        needs.push_back(ends.at(need));
+      if (needs.empty() && around)
+        needs.push_back(*around);
+      ends.push_back(timed->begin_step(std::move(needs)));
+      if (node.is_graph)
+        outer = ends.back();
+    }
+    const cudaError_t error = node.work ? node.work() : cudaSuccess;
+    outer = around;
+    if (error != cudaSuccess)
       return error;
+    if (timed != nullptr && node.is_graph)
+      ends.back() = timed->begin_step(timed->steps_since(ends.back()));
+  }
   return cudaSuccess;
+}
+
+std::shared_ptr<StreamTime> make_stream_time(QueueKind kind) {
+  if (kind == QueueKind::legacy)
+    return nullptr;
+  return std::make_shared<StreamTime>(
+      StreamTime{kind == QueueKind::blocking ? StreamKind::blocking : StreamKind::free});
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include "kernevo/cuda/core/live.h"
 #include "kernevo/cuda/core/queue.h"
+#include "kernevo/cuda/core/stream_clock.h"
 
 #include <cstddef>
 #include <cuda_runtime_api.h>
@@ -73,8 +74,13 @@ struct CUgraph_st : kernevo::cuda::Live<CUgraph_st> {
 namespace kernevo::cuda {
 
 // The work of these nodes, to be done in this order whatever becomes of the graph.
-std::vector<Work> work_of(const std::vector<CUgraphNode_st*>& order);
-cudaError_t run_all(const std::vector<Work>& all);
+struct NodeWork {
+  Work work;                      // may be empty
+  std::vector<std::size_t> needs; // numbers of nodes before it
+  bool is_graph = false;
+};
+std::vector<NodeWork> work_of(const std::vector<CUgraphNode_st*>& order);
+cudaError_t run_all(const std::vector<NodeWork>& all);
 
 } // namespace kernevo::cuda
 
@@ -100,9 +106,15 @@ struct Capture {
 
 } // namespace kernevo::cuda
 
+namespace kernevo::cuda {
+
+std::shared_ptr<StreamTime> make_stream_time(QueueKind kind);
+
+} // namespace kernevo::cuda
+
 struct CUstream_st : kernevo::cuda::Live<CUstream_st> {
   explicit CUstream_st(kernevo::cuda::QueueKind kind = kernevo::cuda::QueueKind::blocking)
-      : queue(kernevo::cuda::Queue::make(kind)) {}
+      : queue(kernevo::cuda::Queue::make(kind)), time(kernevo::cuda::make_stream_time(kind)) {}
   CUstream_st(const CUstream_st&) = delete;
   CUstream_st& operator=(const CUstream_st&) = delete;
   ~CUstream_st() { queue->close(); }
@@ -113,6 +125,7 @@ struct CUstream_st : kernevo::cuda::Live<CUstream_st> {
   std::vector<CUgraphNode_st*> last; // what the next captured work waits for
   unsigned flags = 0;
   int priority = 0;
+  std::shared_ptr<kernevo::cuda::StreamTime> time; // virtual; null for the legacy default stream
 
   bool capturing() const { return capture != nullptr && capture->open; }
 };

@@ -25,6 +25,24 @@ bool in_range(const void* pointer, std::size_t bytes, bool of_device) {
   return bytes <= whole.size() - static_cast<std::size_t>(offset);
 }
 
+// Which way a copy goes, by where its ends are.
+Transfer transfer_between(const void* to, const void* from) {
+  cudaPointerAttributes target{};
+  cudaPointerAttributes source{};
+  describe_pointer(&target, to);
+  describe_pointer(&source, from);
+  const auto on_host = [](const cudaPointerAttributes& end) {
+    return end.type == cudaMemoryTypeHost || end.type == cudaMemoryTypeUnregistered;
+  };
+  if (on_host(target) && on_host(source))
+    return Transfer::on_host;
+  if (on_host(source))
+    return source.type == cudaMemoryTypeHost ? Transfer::to_device : Transfer::pageable_in;
+  if (on_host(target))
+    return target.type == cudaMemoryTypeHost ? Transfer::from_device : Transfer::pageable_out;
+  return Transfer::on_device;
+}
+
 bool to_device(cudaMemcpyKind kind) {
   return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
 }
@@ -127,6 +145,8 @@ cudaError_t copy_bytes(void* to, const void* from, std::size_t bytes, cudaMemcpy
     return cudaErrorInvalidValue;
   if (bytes != 0)
     std::memmove(to, from, bytes);
+  if (TimedWork* const timed = TimedWork::current())
+    timed->add_bytes(transfer_between(to, from), bytes);
   return cudaSuccess;
 }
 
@@ -146,6 +166,8 @@ cudaError_t fill_rows(Plane to, unsigned value, std::size_t element, std::size_t
   for (std::size_t y = 0; *span != 0 && y < height; ++y)
     for (std::size_t x = 0; x < width; ++x)
       std::memcpy(to.data + y * to.pitch + x * element, &value, element);
+  if (TimedWork* const timed = TimedWork::current())
+    timed->add_bytes(Transfer::fill, row * height);
   return cudaSuccess;
 }
 

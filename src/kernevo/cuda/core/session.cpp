@@ -3,6 +3,7 @@
 #include "kernevo/cuda/core/contexts.h"
 #include "kernevo/cuda/core/fatbin.h"
 #include "kernevo/cuda/core/notice.h"
+#include "kernevo/cuda/core/pricing.h"
 #include "kernevo/hardware/gpu_table.h"
 
 #include <cstdlib>
@@ -114,10 +115,12 @@ const vgpu::Program* Session::program(Module& module) {
   module.images.clear();
   if (!module.error) {
     auto loaded = vgpu::load_program(module.texts, "program.ptx");
-    if (loaded)
+    if (loaded) {
       module.program = std::move(*loaded);
-    else
+      module.source = std::make_shared<const std::vector<std::string>>(module.texts);
+    } else {
       module.error = loaded.error();
+    }
   }
   nlohmann::json line{{"event", "module"}, {"kernels", nlohmann::json::array()}};
   for (const auto& [host, kernel] : kernels_)
@@ -126,6 +129,7 @@ const vgpu::Program* Session::program(Module& module) {
   if (module.error) {
     line["error"] = format_error(*module.error);
     fmt::print(stderr, "kernevo: {}\n", format_error(*module.error));
+    pricing().add_problem(format_error(*module.error));
   }
   log(dump(line));
   return module.program.get();
@@ -167,6 +171,25 @@ cudaError_t Session::record(CUstream_st& stream, Work work, cudaGraphNodeType ty
   return cudaSuccess;
 }
 
+namespace {
+
+// The work with what it takes to know when, in virtual time, it is done.
+Work timed(const CUstream_st& stream, Work work) {
+  if (!pricing().wanted() || work == nullptr)
+    return work;
+  return [timed = pricing().clock().submit(stream.time), work = std::move(work)] {
+    cudaError_t error = cudaSuccess;
+    {
+      const TimedWork::Scope scope(timed);
+      error = work();
+    }
+    pricing().clock().finished(timed);
+    return error;
+  };
+}
+
+} // namespace
+
 cudaError_t Session::submit(cudaStream_t handle, Work work, cudaGraphNodeType type) {
   need_context();
   if (!is_stream(handle))
@@ -178,7 +201,7 @@ cudaError_t Session::submit(cudaStream_t handle, Work work, cudaGraphNodeType ty
     return set_error(broken);
   if (!queues_are_ours())
     return set_error(cudaErrorInitializationError);
-  stream.queue->add(std::move(work));
+  stream.queue->add(timed(stream, std::move(work)));
   return cudaSuccess;
 }
 
@@ -194,7 +217,9 @@ cudaError_t Session::submit_and_wait(cudaStream_t handle, const Work& work,
     return set_error(broken);
   if (!queues_are_ours())
     return set_error(cudaErrorInitializationError);
-  const cudaError_t error = set_error(stream.queue->add_and_wait(work));
+  const cudaError_t error = set_error(stream.queue->add_and_wait(timed(stream, work)));
+  if (pricing().wanted())
+    pricing().clock().host_waited(stream.time);
   const cudaError_t broken = fault();
   return broken != cudaSuccess ? set_error(broken) : error;
 }
@@ -209,6 +234,7 @@ cudaError_t Session::prepare(PreparedLaunch& launch, const Kernel& kernel, const
     return cudaErrorInvalidDeviceFunction;
   launch.kernel = kernel.name;
   launch.program = kernel.module->program; // a graph may run it after the module is unloaded
+  launch.source = kernel.module->source;
   vgpu::LaunchConfig& config = launch.config;
   config.kernel = kernel.name;
   config.grid = {shape.grid.x, shape.grid.y, shape.grid.z};
@@ -265,9 +291,9 @@ cudaError_t Session::run(const PreparedLaunch& launch) {
   vgpu::LaunchResult result;
   if (setting("KERNEVO_SANITIZE", "0") == "1") {
     const std::lock_guard lock(one_at_a_time_);
-    result = machine().launch(*launch.program, config);
+    result = pricing().launch(machine(), *launch.program, config, launch.source);
   } else {
-    result = machine().launch(*launch.program, config);
+    result = pricing().launch(machine(), *launch.program, config, launch.source);
   }
   if (!result.printed.empty())
     std::fwrite(result.printed.data(), 1, result.printed.size(), stdout);
@@ -286,7 +312,10 @@ cudaError_t Session::run(const PreparedLaunch& launch) {
   }
   if (!result.fault)
     return cudaSuccess;
-  notice(fmt::format("{}: {}", name_of(result.fault->kind), result.fault->message));
+  const std::string finding =
+      fmt::format("{}: {}", name_of(result.fault->kind), result.fault->message);
+  notice(finding);
+  pricing().add_finding(finding);
   switch (result.fault->kind) {
   case FindingKind::launch_limit: return cudaErrorInvalidConfiguration;
   case FindingKind::bad_argument: return cudaErrorInvalidValue;

@@ -7,6 +7,7 @@
 #include "kernevo/cuda/core/graph.h"
 #include "kernevo/cuda/core/last_error.h"
 #include "kernevo/cuda/core/live.h"
+#include "kernevo/cuda/core/stream_clock.h"
 #include "kernevo/vgpu/execute/machine.h"
 
 #include <atomic>
@@ -25,7 +26,8 @@ struct CUevent_st : kernevo::cuda::Live<CUevent_st> {
   struct Reached {
     std::chrono::steady_clock::time_point at;
   };
-  std::shared_ptr<Reached> reached; // null: never recorded
+  std::shared_ptr<Reached> reached;               // null: never recorded
+  std::shared_ptr<kernevo::cuda::EventTime> time; // where times are modelled
   kernevo::cuda::Point point;
   bool timed = true;
   unsigned flags = 0;
@@ -40,6 +42,7 @@ namespace kernevo::cuda {
 struct Module : Live<Module> {
   std::vector<const void*> images; // fat binaries; several are linked
   std::vector<std::string> texts;  // the same as PTX, for modules that come so
+  std::shared_ptr<const std::vector<std::string>> source;     // what the program was made of
   std::vector<std::pair<std::string, const void*>> functions; // the driver's handles of kernels
   std::shared_ptr<const vgpu::Program> program; // null until first use, or when it cannot be loaded
   std::optional<Error> error;
@@ -71,6 +74,7 @@ struct LaunchShape {
 struct PreparedLaunch {
   std::string kernel;
   std::shared_ptr<const vgpu::Program> program;
+  std::shared_ptr<const std::vector<std::string>> source; // of the program
   vgpu::LaunchConfig config;
 };
 

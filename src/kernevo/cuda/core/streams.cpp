@@ -2,6 +2,7 @@
 
 #include "kernevo/cuda/common/faults.h"
 #include "kernevo/cuda/core/contexts.h"
+#include "kernevo/cuda/core/pricing.h"
 #include "kernevo/cuda/core/session.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@ namespace kernevo::cuda {
 namespace {
 
 constexpr int kGreatestPriority = -5;
+constexpr double kMillisecondsPerNanosecond = 1e-6;
 
 } // namespace
 
@@ -44,6 +46,8 @@ cudaError_t wait_for_event(cudaStream_t handle, cudaEvent_t event) {
   if (event->capture == nullptr || !event->capture->open) {
     if (stream->capturing())
       return set_error(cudaErrorStreamCaptureIsolation);
+    if (pricing().wanted())
+      pricing().clock().wait(stream->time, event->time);
     if (!is_reached(event->point))
       stream->queue->add(nullptr, {event->point});
     return cudaSuccess;
@@ -114,6 +118,11 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t handle) {
   event->nodes.clear();
   const auto reached = std::make_shared<CUevent_st::Reached>();
   event->reached = reached;
+  // Whoever records an event with a time may ask for it.
+  if (event->timed)
+    pricing().want();
+  if (pricing().wanted())
+    event->time = pricing().clock().record(stream->time);
   event->point = stream->queue->add([reached] {
     reached->at = std::chrono::steady_clock::now();
     return cudaSuccess;
@@ -122,17 +131,34 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t handle) {
 }
 
 cudaError_t elapsed_time(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-  const std::lock_guard lock(Session::get().mutex);
-  if (milliseconds == nullptr)
-    return set_error(cudaErrorInvalidValue);
-  if (!CUevent_st::has(begin) || !CUevent_st::has(end) || !begin->timed || !end->timed ||
-      begin->reached == nullptr || end->reached == nullptr)
-    return set_error(cudaErrorInvalidResourceHandle);
-  if (!is_reached(begin->point) || !is_reached(end->point))
-    return set_error(cudaErrorNotReady);
-  const auto time =
-      std::chrono::duration<double, std::milli>(end->reached->at - begin->reached->at);
-  *milliseconds = static_cast<float>(Faults::get().elapsed(time.count()));
+  std::shared_ptr<EventTime> from;
+  std::shared_ptr<EventTime> to;
+  double shown = 0; // milliseconds, by the wall clock where nothing is modelled
+  {
+    const std::lock_guard lock(Session::get().mutex);
+    if (milliseconds == nullptr)
+      return set_error(cudaErrorInvalidValue);
+    if (!CUevent_st::has(begin) || !CUevent_st::has(end) || !begin->timed || !end->timed ||
+        begin->reached == nullptr || end->reached == nullptr)
+      return set_error(cudaErrorInvalidResourceHandle);
+    if (!is_reached(begin->point) || !is_reached(end->point))
+      return set_error(cudaErrorNotReady);
+    shown =
+        std::chrono::duration<double, std::milli>(end->reached->at - begin->reached->at).count();
+    from = begin->time;
+    to = end->time;
+  }
+  if (from != nullptr && to != nullptr && pricing().modelled()) {
+    StreamClock& clock = pricing().clock();
+    const auto elapsed = clock.elapsed_ns(from, to); // may wait for prices
+    if (!elapsed)
+      return set_error(cudaErrorNotReady);
+    // Who has their time has seen them happen.
+    clock.host_waited_for(from);
+    clock.host_waited_for(to);
+    shown = *elapsed * kMillisecondsPerNanosecond;
+  }
+  *milliseconds = static_cast<float>(Faults::get().elapsed(shown));
   return cudaSuccess;
 }
 
@@ -142,6 +168,8 @@ cudaError_t synchronize_device() {
   if (!queues_are_ours())
     return cudaErrorInitializationError;
   wait_for_all_work();
+  if (pricing().wanted())
+    pricing().clock().host_waited_for_all();
   return outcome_of_work();
 }
 
@@ -154,6 +182,8 @@ cudaError_t synchronize_stream(cudaStream_t handle) {
   if (is_queue_thread())
     return cudaErrorNotPermitted;
   wait_for(stream->queue->last());
+  if (pricing().wanted())
+    pricing().clock().host_waited(stream->time);
   return outcome_of_work();
 }
 
@@ -165,7 +195,11 @@ cudaError_t query_stream(cudaStream_t handle) {
     return cudaErrorStreamCaptureUnsupported;
   if (const cudaError_t broken = fault(); broken != cudaSuccess)
     return broken;
-  return is_reached(stream->queue->last()) ? cudaSuccess : cudaErrorNotReady;
+  if (!is_reached(stream->queue->last()))
+    return cudaErrorNotReady;
+  if (pricing().wanted())
+    pricing().clock().host_waited(stream->time);
+  return cudaSuccess;
 }
 
 cudaError_t synchronize_event(cudaEvent_t event) {
@@ -174,11 +208,15 @@ cudaError_t synchronize_event(cudaEvent_t event) {
   if (is_queue_thread())
     return cudaErrorNotPermitted;
   Point point;
+  std::shared_ptr<EventTime> time;
   {
     const std::lock_guard lock(Session::get().mutex);
     point = event->point;
+    time = event->time;
   }
   wait_for(point);
+  if (pricing().wanted())
+    pricing().clock().host_waited_for(time);
   return outcome_of_work();
 }
 
@@ -188,7 +226,11 @@ cudaError_t query_event(cudaEvent_t event) {
     return cudaErrorInvalidResourceHandle;
   if (const cudaError_t broken = fault(); broken != cudaSuccess)
     return broken;
-  return is_reached(event->point) ? cudaSuccess : cudaErrorNotReady;
+  if (!is_reached(event->point))
+    return cudaErrorNotReady;
+  if (pricing().wanted())
+    pricing().clock().host_waited_for(event->time);
+  return cudaSuccess;
 }
 
 cudaError_t capture_status(cudaStream_t handle, cudaStreamCaptureStatus* status) {

@@ -1,5 +1,6 @@
 // Graphs: making, copying and launching one.
 #include "kernevo/cuda/core/graph.h"
+#include "kernevo/cuda/core/pricing.h"
 
 #include "kernevo/cuda/core/session.h"
 
@@ -199,13 +200,20 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle) {
   std::vector<CUevent_st*> records;
   for (const CUgraphNode_st* node : executable->order)
     if (node->enabled && CUevent_st::has(node->event)) {
-      if (node->type == cudaGraphNodeTypeWaitEvent)
+      if (node->type == cudaGraphNodeTypeWaitEvent) {
         needs.push_back(node->event->point);
-      else
+        if (pricing().wanted())
+          pricing().clock().wait(stream.time, node->event->time);
+      } else {
         records.push_back(node->event);
+      }
     }
-  for (CUevent_st* const event : records)
+  for (CUevent_st* const event : records) {
     event->reached = std::make_shared<CUevent_st::Reached>();
+    if (event->timed)
+      pricing().want();
+    event->time = pricing().wanted() ? std::make_shared<EventTime>() : nullptr;
+  }
   if (!needs.empty())
     stream.queue->add(nullptr, needs);
   const cudaError_t error = session.submit(handle, work, cudaGraphNodeTypeGraph);

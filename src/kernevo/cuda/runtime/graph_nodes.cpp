@@ -92,6 +92,9 @@ bool set_event(CUgraphNode_st& node, cudaEvent_t event) {
       const std::lock_guard lock(Session::get().mutex);
       if (CUevent_st::has(event) && event->reached != nullptr)
         event->reached->at = std::chrono::steady_clock::now();
+      if (kernevo::cuda::TimedWork* const timed = kernevo::cuda::TimedWork::current();
+          timed != nullptr && CUevent_st::has(event) && event->time != nullptr)
+        timed->add_event(event->time);
       return cudaSuccess;
     };
   return true;

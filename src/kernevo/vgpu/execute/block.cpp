@@ -170,6 +170,8 @@ Progress BlockState::run(std::uint64_t instructions) {
     round[i] = i;
   moved = false;
   while (live_warps != 0) {
+    if (recorder != nullptr && recorder->full())
+      recorder = nullptr;
     std::uint64_t useful = 0;
     bool only_spinning = true;
     for (std::size_t i = 0; i < warps.size(); ++i) {

@@ -193,10 +193,10 @@ void appoint_observers(LaunchState& launch) {
   launch.lanes_part = launch.sanitize && options.order == BlockOrder::shuffled &&
                       lanes_meet_in_kernel(*launch.program, *launch.kernel);
   if (const auto l1_bytes = options.profile_l1_bytes)
-    launch.recorder =
-        std::make_unique<Recorder>(*launch.program, *launch.memory, *l1_bytes, config.counted);
-  const bool has_uncounted =
-      !launch.recorder || (config.only_blocks.empty() && !config.counted.empty());
+    launch.recorder = std::make_unique<Recorder>(*launch.program, *launch.memory, *l1_bytes,
+                                                 config.counted, config.most_counted);
+  const bool has_uncounted = !launch.recorder || config.most_counted != 0 ||
+                             (config.only_blocks.empty() && !config.counted.empty());
   // Compiled code knows neither the sanitizer nor the shared memory of other blocks.
   if (!launch.sanitize && has_uncounted && launch.cluster_blocks == 1 &&
       options.tier != Tier::interpreter)
@@ -418,7 +418,12 @@ LaunchResult Machine::launch(const Program& program, const LaunchConfig& config)
   std::vector<DeviceLaunch> open; // what kernels launched, the next at the end
   MachineOptions options = state_->options;
   const std::uint64_t budget = options.instruction_budget;
+  const std::optional<std::uint64_t> profiled = options.profile_l1_bytes;
+  if (config.profile_l1_bytes)
+    options.profile_l1_bytes = config.profile_l1_bytes;
+  options.count_memory = options.count_memory || config.count_memory;
   LaunchResult result = launch_grid(program, config, options, open);
+  options.profile_l1_bytes = profiled;
   while (!open.empty() && !result.fault) {
     const DeviceLaunch next = std::move(open.back());
     open.pop_back();

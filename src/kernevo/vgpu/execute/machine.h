@@ -56,6 +56,12 @@ struct LaunchConfig {
     double weight = 1;
   };
   std::vector<Counted> counted;
+  // MachineOptions of the same names, for this launch alone.
+  std::optional<std::uint64_t> profile_l1_bytes = std::nullopt;
+  bool count_memory = false;
+  // Profile mode: after so many warp instructions no more are counted, also of a block that has
+  // begun; it and the others run on as they would without. 0 = no limit.
+  std::uint64_t most_counted = 0;
   // Receives what each block of the grid did; empty = not wanted.
   std::span<BlockTally> tallies = {};
 };

@@ -76,8 +76,8 @@ std::string opcode_text(const ptx::Instruction& instruction) {
 } // namespace
 
 Recorder::Recorder(const Program& program, Memory& memory, std::uint64_t l1_bytes,
-                   const std::vector<LaunchConfig::Counted>& counted)
-    : program_(program), memory_(memory), l1_bytes_(l1_bytes) {
+                   const std::vector<LaunchConfig::Counted>& counted, std::uint64_t most_counted)
+    : program_(program), memory_(memory), l1_bytes_(l1_bytes), most_counted_(most_counted) {
   for (const LaunchConfig::Counted& one : counted)
     weights_[one.block] = one.weight;
 }

@@ -22,11 +22,15 @@ namespace kernevo::vgpu {
 class Recorder {
 public:
   // `l1_bytes`: the part of L1 that one block can call its own. `counted`: the blocks that are,
-  // with their weights; empty = all.
+  // with their weights; empty = all. `most_counted`: see LaunchConfig.
   Recorder(const Program& program, Memory& memory, std::uint64_t l1_bytes,
-           const std::vector<LaunchConfig::Counted>& counted);
+           const std::vector<LaunchConfig::Counted>& counted, std::uint64_t most_counted);
 
-  bool counts(std::uint64_t block) const { return weights_.empty() || weights_.contains(block); }
+  bool counts(std::uint64_t block) const {
+    return !full() && (weights_.empty() || weights_.contains(block));
+  }
+  // No more is counted.
+  bool full() const { return most_counted_ != 0 && counted_ >= most_counted_; }
 
   // The warp is about to execute an op for the active lanes. Ends the request before it.
   void begin(const WarpState& warp, const Code& code, std::uint32_t op, LaneMask active) {
@@ -35,6 +39,7 @@ public:
     if (block_ != warp.block->number || block_instructions_ == nullptr)
       turn_to(warp.block->number);
     ++*block_instructions_;
+    ++counted_;
     Count& count = sums_->counts[code.index][op];
     ++count.executions;
     count.threads += static_cast<unsigned>(__builtin_popcount(active));
@@ -89,6 +94,8 @@ private:
   const Program& program_;
   Memory& memory_;
   std::uint64_t l1_bytes_;
+  std::uint64_t most_counted_;
+  std::uint64_t counted_ = 0;                         // warp instructions
   std::unordered_map<std::uint64_t, double> weights_; // by block; empty: 1 for all
   std::map<double, Sums> sums_by_weight_;
   Footprints footprints_;
