@@ -1,8 +1,10 @@
 #include "kernevo/evaluate/bench.h"
 
+#include "kernevo/evaluate/check_limits.h"
 #include "kernevo/evaluate/measure_case.h"
 #include "kernevo/evaluate/objective_time.h"
 #include "kernevo/evaluate/predict_case.h"
+#include "kernevo/evaluate/reference_oracle.h"
 #include "kernevo/evaluate/run_case.h"
 
 #include <algorithm>
@@ -63,14 +65,29 @@ private:
     if (!measures()) {
       KERNEVO_TRY(machine_code, machine_code_of(prepared_));
       machine_code_ = std::move(machine_code);
+      KERNEVO_CHECK(make_reference());
     }
+    return {};
+  }
+
+  Result<void> make_reference() {
+    if (!options_.whole || !options_.compare_with_reference ||
+        task_.oracle != OracleKind::reference_kernel)
+      return {};
+    KERNEVO_TRY(oracle,
+                make_reference_oracle(
+                    device_, task_, {},
+                    {static_cast<std::uint64_t>(patience_budget(options_.patience_minutes)),
+                     std::max(options_.seconds, patience_seconds(options_.patience_minutes))}));
+    reference_ = std::move(oracle.expectation);
     return {};
   }
 
   Result<void> time_case(const ShapeCase& shape) {
     auto timed = measures()
                      ? measure_case(device_, *subject_, shape, options_)
-                     : predict_case(device_.identity(), *subject_, machine_code_, shape, options_);
+                     : predict_case(device_.identity(), *subject_, machine_code_, shape, options_,
+                                    reference_);
     if (!timed)
       return tl::unexpected<Error>(timed.error());
     if (!timed->fault) {
@@ -89,6 +106,7 @@ private:
   BenchResult result_;
   std::unique_ptr<KernelSubject> subject_;
   std::optional<sass::SassModule> machine_code_;
+  ExpectationSource reference_; // where that is the oracle
 };
 
 } // namespace

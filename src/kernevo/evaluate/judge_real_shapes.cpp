@@ -294,6 +294,7 @@ private:
     double elements = 0;
     for (const BufferSpec& buffer : real.problem.buffers)
       elements += buffer.direction == Direction::in ? 0.0 : static_cast<double>(buffer.elements());
+    real.options.keep_state = true;
     std::vector<double> covered; // of the outputs, by all blocks, as each group says
     for (std::uint64_t group = 0; group < kGroups; ++group) {
       real.options.only_blocks = fill_choice(
@@ -304,6 +305,13 @@ private:
       KERNEVO_TRY(report, run_limited_case(*real.subject, inputs, expectation_, real.options, 0));
       if (!take_real(real, report))
         return {};
+      if (!report.changed_variables.empty()) {
+        verdict_.leave_unproven(fmt::format(
+            "case {}: {}, and its blocks change '{}', which others may read; have more patience "
+            "(--patience), or use scratch",
+            real.shape.id, why, report.changed_variables.front()));
+        return {};
+      }
       covered.push_back(static_cast<double>(report.written) / share / elements);
     }
     judge_coverage(real.shape, covered, why);

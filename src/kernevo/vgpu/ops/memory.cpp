@@ -156,7 +156,8 @@ bool find_base(const MemoryDetail& detail, WarpState& warp, const Op& op, const 
       return false;
     hit = found;
   }
-  if (detail.access.kind == AccessKind::store && hit->read_only)
+  const bool stores = detail.access.kind == AccessKind::store;
+  if (stores ? hit->read_only : hit->strict)
     return false;
   // Lanes far apart say one by one which pages they need.
   if (const std::uint64_t span = reach.high + size - reach.low;
