@@ -26,7 +26,7 @@ Json recipe_to_json(const InputRecipe& r) {
 
 InputRecipe recipe_from_json(const Json& json) {
   only_keys(json, {"dtype", "kind", "low", "high", "tiny", "denormal_step", "special", "row",
-                    "outlier", "seed"});
+                   "outlier", "seed"});
   InputRecipe recipe;
   if (const auto dtype = parse_dtype(json.at("dtype").get<std::string>()))
     recipe.dtype = *dtype;

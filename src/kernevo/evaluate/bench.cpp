@@ -84,10 +84,9 @@ private:
   }
 
   Result<void> time_case(const ShapeCase& shape) {
-    auto timed = measures()
-                     ? measure_case(device_, *subject_, shape, options_)
-                     : predict_case(device_.identity(), *subject_, machine_code_, shape, options_,
-                                    reference_);
+    auto timed = measures() ? measure_case(device_, *subject_, shape, options_)
+                            : predict_case(device_.identity(), *subject_, machine_code_, shape,
+                                           options_, reference_);
     if (!timed)
       return tl::unexpected<Error>(timed.error());
     if (!timed->fault) {

@@ -390,8 +390,7 @@ private:
 
 Result<CountedCase> count_case(const DeviceIdentity& device, KernelSubject& subject,
                                const Problem& problem, const LaunchPlan& plan, std::uint64_t blocks,
-                               const BenchOptions& options,
-                               const ExpectationSource& reference) {
+                               const BenchOptions& options, const ExpectationSource& reference) {
   return Counter(device, subject, problem, plan, blocks, options, reference).run();
 }
 

@@ -21,6 +21,11 @@ constexpr double kBriefRun = 40e6;
 // What a kernel may take in any case, for small shapes may show little.
 constexpr double kLeastBudget = 200e6;
 constexpr std::uint64_t kPilotBlocks = 24;
+// With every sanitizer: as many blocks as take so many warp instructions, a tenth of a second; what
+// takes much longer is given up.
+constexpr double kSanitizedRun = 200e3;
+constexpr double kSanitizedBlocks = 4;
+constexpr std::uint64_t kSanitizedBudget = 1'000'000;
 // Bounded runs: the telling blocks in so many groups, whose outputs say how much all blocks write.
 constexpr std::uint64_t kGroups = 10;
 constexpr double kUnseen = 0.01;
@@ -103,6 +108,9 @@ private:
       instructions = *pilot;
       estimated_in_secret = false;
     }
+    KERNEVO_TRY(sane, run_sanitized(real, instructions));
+    if (!sane)
+      return {};
     const std::vector<InputSet> sets = real_sets(real.problem);
     const auto runs = static_cast<double>(sets.size());
     const bool too_long = instructions * runs > patience();
@@ -230,7 +238,7 @@ private:
   Result<void> blame(const RealCase& real, InputSet set, CaseReport& report) {
     CaseOptions options = real.options;
     options.keep_state = options.go_on = options.scramble = false;
-    const CaseInputs inputs = make_inputs(real.problem, set, seeds_.next());
+    const CaseInputs inputs = make_inputs(real.problem, set, report.record.seed.value_or(0));
     const auto is_right = [&]() -> Result<bool> {
       KERNEVO_TRY(alone, run_limited_case(*real.subject, inputs, expectation_, options, 0));
       return !alone.fault;
@@ -254,6 +262,35 @@ private:
                       report.summary);
     }
     return {};
+  }
+
+  // A few blocks with every sanitizer, where blocks can be run apart: what a kernel leaves out at
+  // its real shape alone, such as a barrier, need not show in what it writes. False when they are
+  // at fault.
+  Result<bool> run_sanitized(const RealCase& real, double instructions) {
+    const auto grid = subject_.instrumented() ? real.subject->separable_grid() : std::nullopt;
+    if (!grid)
+      return true;
+    const double each = std::max(1.0, instructions / static_cast<double>(real.subject->blocks()));
+    CaseOptions options = real.options;
+    options.sanitize = true;
+    options.order = options_.order.value_or(RunOrder{true, seeds_.next()});
+    options.only_blocks = fill_choice(
+        {}, static_cast<std::uint64_t>((*grid)[0] * (*grid)[1] * (*grid)[2]),
+        static_cast<std::uint64_t>(std::clamp(kSanitizedRun / each, 1.0, kSanitizedBlocks)),
+        seeds_.next());
+    options.instruction_budget = kSanitizedBudget;
+    options.point_limit = 1;
+    const ExpectationSource anything = [](const CaseInputs&, std::size_t,
+                                          std::span<const std::int64_t> points) {
+      return Result<std::vector<Expected>>(std::vector<Expected>(points.size()));
+    };
+    KERNEVO_TRY(inputs, make_inputs_on_demand(real.problem, InputSet::nominal, seeds_.next()));
+    KERNEVO_TRY(report, run_limited_case(*real.subject, inputs, anything, options, 0));
+    if (!report.finding || used_up(report) || report.finding->kind == FindingKind::memory_limit)
+      return true;
+    verdict_.take(report, false);
+    return false;
   }
 
   // Of the whole shape, by a few blocks; nothing when they are at fault or take too long.

@@ -60,7 +60,8 @@ private:
 
   Result<void> count_and_predict(const Problem& problem, const LaunchPlan& plan,
                                  std::uint64_t blocks) {
-    KERNEVO_TRY(counted, count_case(device_, subject_, problem, plan, blocks, options_, reference_));
+    KERNEVO_TRY(counted,
+                count_case(device_, subject_, problem, plan, blocks, options_, reference_));
     if (counted.fault) {
       result_.fault = std::move(counted.fault);
       return {};

@@ -485,6 +485,7 @@ Result<void> transfer(Lowering& lowering, const Instruction& instruction) {
   detail->access.space = instruction.space;
   detail->access.kind = loads ? AccessKind::load : AccessKind::store;
   detail->access.strong = is_strong(instruction);
+  detail->access.block_scope = instruction.has(Mod::cta);
   detail->access.cluster = instruction.has(Mod::shared_cluster);
   if (instruction.has(Mod::nc) || instruction.opcode == Opcode::ldu)
     detail->access.as = Touch::read_only_load;
