@@ -69,6 +69,20 @@ public:
 private:
   // Apart from all others, spread over the grid.
   Result<void> count_sample() {
+    // All blocks of a cooperative launch would have to be counted while they poll for each other;
+    // in the company of others that are not, a few will do.
+    if (options_.whole && is_cooperative()) {
+      alone_ = false;
+      return {};
+    }
+    return count_apart();
+  }
+
+  bool is_cooperative() const {
+    return std::ranges::any_of(plan_.launches, [](const Launch& one) { return one.cooperative; });
+  }
+
+  Result<void> count_apart() {
     const auto profiles = plain_profiles(blocks_);
     if (result_.fault)
       return {};
@@ -83,7 +97,7 @@ private:
     if (options_.whole || plan_.blocks() > kWholePlanBlocks) {
       alone_ = false;
       unfinished_ = std::move(profiled);
-      return options_.whole ? Result<void>() : take(std::move(unfinished_));
+      return options_.whole ? Result<void>() : take(std::move(*unfinished_));
     }
     KERNEVO_TRY(whole,
                 profile_case(subject_, inputs, plan_, plain_profiles(std::nullopt), limits()));
@@ -137,7 +151,13 @@ private:
   }
 
   // The sample is all there is.
-  Result<void> make_do() { return alone_ ? Result<void>() : take(std::move(unfinished_)); }
+  Result<void> make_do() {
+    if (alone_)
+      return {};
+    if (!unfinished_)
+      KERNEVO_CHECK(count_apart());
+    return unfinished_ ? take(std::move(*unfinished_)) : Result<void>();
+  }
 
   Result<void> hold_against(const Tallies& tallies) {
     const std::uint64_t enough = enough_blocks(tallies);
@@ -380,9 +400,9 @@ private:
   const ExpectationSource catalogue_ = catalogue_expectation();
   std::optional<CaseInputs> inputs_;
   bool separable_ = false;
-  bool alone_ = true;       // the sample ran to its end without the other blocks
-  ProfiledCase unfinished_; // else: as far as it came
-  bool idle_ = false;       // the blocks of the sample write nothing: others do the work
+  bool alone_ = true;                      // the sample ran to its end without the other blocks
+  std::optional<ProfiledCase> unfinished_; // else: as far as it came, where it was tried
+  bool idle_ = false; // the blocks of the sample write nothing: others do the work
   CountedCase result_;
 };
 
