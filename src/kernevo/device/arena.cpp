@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
+#include <random>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,9 @@ namespace {
 // Untouched pages of a memory file cost nothing, so the gaps can be wide.
 constexpr std::uint64_t kGap = std::uint64_t{16} << 20U;
 constexpr std::uint64_t kPage = 4096;
+// The first gap is wider by chance: how far an arena lies from what was mapped before it would tell
+// how large it is, and so what a run is for.
+constexpr std::uint64_t kMostGaps = 32;
 
 } // namespace
 
@@ -35,7 +39,7 @@ Result<Arena> Arena::create(const std::vector<std::uint64_t>& sizes) {
   if (!arena.descriptor_.valid())
     return fail(ErrorCode::infrastructure,
                 fmt::format("cannot make shared memory: {}", std::strerror(errno)));
-  std::uint64_t end = kGap;
+  std::uint64_t end = kGap * (1 + std::random_device()() % kMostGaps);
   for (const std::uint64_t size : sizes) {
     arena.regions_.push_back({end, size});
     end += (size + kPage - 1) / kPage * kPage + kGap;

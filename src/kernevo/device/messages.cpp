@@ -19,11 +19,14 @@ Json recipe_to_json(const InputRecipe& r) {
           {"special",
            {r.special.minus_infinity, r.special.tie, r.special.tie_value, r.special.denormal,
             r.special.plus_infinity, r.special.nan}},
+          {"row", r.row},
+          {"outlier", r.outlier},
           {"seed", r.seed}};
 }
 
 InputRecipe recipe_from_json(const Json& json) {
-  only_keys(json, {"dtype", "kind", "low", "high", "tiny", "denormal_step", "special", "seed"});
+  only_keys(json, {"dtype", "kind", "low", "high", "tiny", "denormal_step", "special", "row",
+                   "outlier", "seed"});
   InputRecipe recipe;
   if (const auto dtype = parse_dtype(json.at("dtype").get<std::string>()))
     recipe.dtype = *dtype;
@@ -35,6 +38,8 @@ InputRecipe recipe_from_json(const Json& json) {
   const Json& special = json.at("special");
   recipe.special = {special.at(0), special.at(1), special.at(2),
                     special.at(3), special.at(4), special.at(5)};
+  json.at("row").get_to(recipe.row);
+  json.at("outlier").get_to(recipe.outlier);
   json.at("seed").get_to(recipe.seed);
   return recipe;
 }

@@ -6,6 +6,7 @@
 #include "kernevo/device/virtual_device.h"
 #include "kernevo/hardware/gpu_table.h"
 #include "kernevo/model/block_tally.h"
+#include "kernevo/ptx/facts.h"
 #include "kernevo/vgpu/execute/machine.h"
 #include "kernevo/vgpu/program/kernels.h"
 #include "kernevo/vgpu/tier/object_store.h"
@@ -61,6 +62,7 @@ public:
     if (!program)
       return RunOutcome::stopped_by(finding_from(program.error()));
     program_ = std::move(*program);
+    blocks_meet_ = ptx::blocks_may_meet(ptx::facts_of(program_->module));
     kept_.reset();
     vgpu::Objects known;
     for (const auto& [key, bytes] : message.code)
@@ -101,7 +103,7 @@ public:
       pointers.push_back(pointer);
     }
     const std::vector<vgpu::DevicePointer> tensors = pointers;
-    if (auto finding = lend_scratch(request.plan.scratch, run))
+    if (auto finding = lend_scratch(request.plan.scratch, runs_apart(request), run))
       return RunOutcome::stopped_by(std::move(*finding));
     pointers.insert(pointers.end(), run.scratch_pointers.begin(), run.scratch_pointers.end());
 
@@ -131,6 +133,12 @@ public:
   }
 
 private:
+  // Blocks that run without most of the others, as if each were alone: they may read nothing that
+  // another writes, or they would see whether it runs.
+  bool runs_apart(const RunRequest& request) const {
+    return request.instruments.on_demand && request.plan.launches.size() == 1 && !blocks_meet_;
+  }
+
   static vgpu::BlockOrder block_order(const Instruments& instruments) {
     return instruments.order.shuffled ? vgpu::BlockOrder::shuffled : vgpu::BlockOrder::in_order;
   }
@@ -163,7 +171,8 @@ private:
   };
 
   // Those of the run before, with what it left in them, if they are the same.
-  static std::optional<Finding> lend_scratch(const std::vector<ScratchBuffer>& wanted, Kept& run) {
+  static std::optional<Finding> lend_scratch(const std::vector<ScratchBuffer>& wanted, bool strict,
+                                             Kept& run) {
     const bool same =
         std::ranges::equal(wanted, run.scratch, [](const ScratchBuffer& a, const ScratchBuffer& b) {
           return a.name == b.name && a.bytes() == b.bytes();
@@ -178,7 +187,8 @@ private:
     run.scratch_pointers.clear();
     run.scratch = wanted;
     for (const ScratchBuffer& scratch : wanted) {
-      auto pointer = run.machine.allocate(scratch.bytes(), scratch.name, {false, false});
+      auto pointer = run.machine.allocate(scratch.bytes(), scratch.name,
+                                          {.initialized = false, .strict = strict});
       if (!pointer) {
         Finding finding;
         finding.kind = FindingKind::memory_limit;
@@ -206,7 +216,9 @@ private:
 
   vgpu::AllocationOptions use_of(const TensorBinding& tensor, const RunRequest& request,
                                  const Arena& arena) const {
-    vgpu::AllocationOptions use{tensor.read_only, tensor.initialized};
+    vgpu::AllocationOptions use{.read_only = tensor.read_only,
+                                .initialized = tensor.initialized,
+                                .strict = runs_apart(request)};
     if (tensor.written_region)
       use.written = arena.region(*tensor.written_region);
     use.fill_limit = memory_bytes_;
@@ -301,6 +313,7 @@ private:
   std::uint64_t memory_bytes_;
   bool compiles_;
   std::shared_ptr<const vgpu::Program> program_;
+  bool blocks_meet_ = false; // they may, by its instructions
   std::shared_ptr<vgpu::MemoryStore> store_;
   std::optional<Kept> kept_;
 };

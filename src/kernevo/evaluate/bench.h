@@ -29,6 +29,9 @@ struct BenchOptions {
   // Run all blocks as well, uncounted, and hold the counted ones against them: no block that does
   // more than others escapes. Without it a sample that happens to be light is believed.
   bool whole = true;
+  // Compare what is written then with the task's reference kernel, where that is the oracle; false
+  // for the reference itself.
+  bool compare_with_reference = true;
   double patience_minutes = 5; // that may take so long, as a check may
   double seconds = 60;         // most processor time of a launch
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;

@@ -23,6 +23,13 @@ constexpr std::uint64_t kWholePlanBlocks = 20'000;
 constexpr std::uint64_t kMostTallied = 8'000'000;
 // A sample this far from all blocks is as good as all: less than what makes a tie.
 constexpr double kGoodSample = 0.01;
+// So many sectors or atomics beside instructions do not matter.
+constexpr double kFew = 0.05;
+// What tallies do not show (which instructions a block executes, which banks and lines its accesses
+// meet) is found by counting more blocks where that costs little: so many warp instructions, in so
+// many blocks at most.
+constexpr double kCheaplyCounted = 2e6;
+constexpr std::uint64_t kCheapBlocks = 512;
 // More than this is not put up with where all blocks can be counted.
 constexpr double kPoorSample = 0.05;
 // Of a whole run: inputs twice (theirs and ours), outputs and their maps.
@@ -41,15 +48,17 @@ using Tallies = std::vector<std::vector<BlockTally>>;
 class Counter {
 public:
   Counter(const DeviceIdentity& device, KernelSubject& subject, const Problem& problem,
-          const LaunchPlan& plan, std::uint64_t blocks, const BenchOptions& options)
+          const LaunchPlan& plan, std::uint64_t blocks, const BenchOptions& options,
+          const ExpectationSource& reference)
       : device_(device), subject_(subject), task_(*subject.prepared().task), problem_(problem),
-        plan_(plan), blocks_(blocks), options_(options) {}
+        plan_(plan), blocks_(blocks), options_(options), reference_(reference) {}
 
   Result<CountedCase> run() {
     KERNEVO_TRY(bound, subject_.bind(problem_));
     separable_ = bound->separable_grid().has_value();
     KERNEVO_CHECK(count_sample());
-    if (result_.fault || all_counted() || !(options_.whole || idle_))
+    if (result_.fault || (all_counted() && (is_compared() || !options_.whole)) ||
+        !(options_.whole || idle_))
       return std::move(result_);
     KERNEVO_TRY(tallies, tally_all());
     if (tallies)
@@ -60,12 +69,26 @@ public:
 private:
   // Apart from all others, spread over the grid.
   Result<void> count_sample() {
+    // All blocks of a cooperative launch would have to be counted while they poll for each other;
+    // in the company of others that are not, a few will do.
+    if (options_.whole && is_cooperative()) {
+      alone_ = false;
+      return {};
+    }
+    return count_apart();
+  }
+
+  bool is_cooperative() const {
+    return std::ranges::any_of(plan_.launches, [](const Launch& one) { return one.cooperative; });
+  }
+
+  Result<void> count_apart() {
     const auto profiles = plain_profiles(blocks_);
     if (result_.fault)
       return {};
     KERNEVO_TRY(inputs, make_inputs_on_demand(problem_, InputSet::nominal, options_.seed));
     KERNEVO_TRY(profiled, profile_case(subject_, inputs, plan_, profiles, limits(),
-                                       separable_ ? expectation() : nullptr));
+                                       is_compared() ? &catalogue_ : nullptr));
     idle_ = profiled.idle;
     if (!profiled.finding || separable_)
       return take(std::move(profiled));
@@ -74,19 +97,23 @@ private:
     if (options_.whole || plan_.blocks() > kWholePlanBlocks) {
       alone_ = false;
       unfinished_ = std::move(profiled);
-      return options_.whole ? Result<void>() : take(std::move(unfinished_));
+      return options_.whole ? Result<void>() : take(std::move(*unfinished_));
     }
     KERNEVO_TRY(whole,
                 profile_case(subject_, inputs, plan_, plain_profiles(std::nullopt), limits()));
     return take(std::move(whole));
   }
 
+  bool all_are_counted() const {
+    return std::ranges::all_of(result_.counts, [](const LaunchCounts& counts) {
+      return counts.blocks.size() >=
+             std::uint64_t{counts.grid[0]} * counts.grid[1] * counts.grid[2];
+    });
+  }
+
   bool all_counted() {
-    if (!alone_)
+    if (!alone_ || !all_are_counted())
       return false;
-    for (const LaunchCounts& counts : result_.counts)
-      if (counts.blocks.size() < std::uint64_t{counts.grid[0]} * counts.grid[1] * counts.grid[2])
-        return false;
     for (LaunchCounts& counts : result_.counts)
       counts.sampling_error = 0;
     result_.held_against_all = true;
@@ -124,10 +151,18 @@ private:
   }
 
   // The sample is all there is.
-  Result<void> make_do() { return alone_ ? Result<void>() : take(std::move(unfinished_)); }
+  Result<void> make_do() {
+    if (alone_)
+      return {};
+    if (!unfinished_)
+      KERNEVO_CHECK(count_apart());
+    return unfinished_ ? take(std::move(*unfinished_)) : Result<void>();
+  }
 
   Result<void> hold_against(const Tallies& tallies) {
-    if (alone_ && stands_for(tallies, kGoodSample))
+    const std::uint64_t enough = enough_blocks(tallies);
+    const bool few = std::exchange(blocks_, enough) < enough;
+    if (alone_ && stands_for(tallies, kGoodSample) && (!few || all_are_counted()))
       return {};
     // Counted apart only where a block does the same then.
     bool apart = alone_ && plan_.launches.size() == 1 && same_apart(tallies);
@@ -142,9 +177,23 @@ private:
     KERNEVO_TRY(whole,
                 profile_case(subject_, inputs(), plan_, plain_profiles(std::nullopt), limits()));
     KERNEVO_CHECK(take(std::move(whole)));
-    for (LaunchCounts& counts : result_.counts)
-      counts.sampling_error = 0;
+    if (!result_.fault)
+      stands_for(tallies, kPoorSample);
     return {};
+  }
+
+  // Those asked for, and as many more as cost little.
+  std::uint64_t enough_blocks(const Tallies& tallies) const {
+    double instructions = 0;
+    double blocks = 0;
+    for (const auto& launch : tallies) {
+      blocks = std::max(blocks, static_cast<double>(launch.size()));
+      for (const BlockTally& tally : launch)
+        instructions += static_cast<double>(tally.warp_instructions);
+    }
+    const double cheap = kCheaplyCounted * blocks / std::max(1.0, instructions);
+    // About twice as many are chosen.
+    return std::max(blocks_, std::min(kCheapBlocks, static_cast<std::uint64_t>(cheap)) / 2);
   }
 
   Result<void> count_chosen(const Tallies& tallies, bool apart) {
@@ -167,11 +216,48 @@ private:
 
   // Did every counted block do what it does among the others?
   bool same_apart(const Tallies& tallies) const {
-    for (std::size_t i = 0; i < result_.counts.size(); ++i)
-      for (const BlockCounts& block : result_.counts[i].blocks)
-        if (block.warp_instructions != tallies[i][block.block].warp_instructions)
+    for (std::size_t i = 0; i < result_.counts.size(); ++i) {
+      Amounts among = {};
+      for (const BlockCounts& block : result_.counts[i].blocks) {
+        const BlockTally& tally = tallies[i][block.block];
+        if (block.warp_instructions != tally.warp_instructions)
           return false;
+        among.add(tally, block.weight);
+      }
+      if (!among.agrees(amounts_of(result_.counts[i])))
+        return false;
+    }
     return true;
+  }
+
+  // What the blocks of a launch asked of memory.
+  struct Amounts {
+    double sectors = 0;
+    double atomics = 0;
+
+    void add(const BlockTally& tally, double weight) {
+      sectors += weight * static_cast<double>(tally.sectors);
+      atomics += weight * static_cast<double>(tally.atomics);
+    }
+    // Some copies are counted and not tallied.
+    bool agrees(const Amounts& other) const {
+      const auto is_least = [](double least, double given) {
+        return given >= (1 - kGoodSample) * least;
+      };
+      return is_least(sectors, other.sectors) && is_least(atomics, other.atomics);
+    }
+  };
+
+  static Amounts amounts_of(const LaunchCounts& counts) {
+    Amounts amounts;
+    for (const InstructionCounts& instruction : counts.instructions)
+      for (const AccessCounts& access : instruction.accesses) {
+        if (access.action == MemoryAction::atomic)
+          amounts.atomics += static_cast<double>(access.threads);
+        else if (access.space == MemorySpace::global)
+          amounts.sectors += static_cast<double>(access.sectors);
+      }
+    return amounts;
   }
 
   // Notes how far the counts are from all blocks; true when that is not far.
@@ -191,13 +277,27 @@ private:
       }
       for (const BlockTally& tally : tallies[i])
         all += static_cast<double>(tally.warp_instructions);
-      const double error = std::max(sampling_error(tallies[i], chosen),
-                                    std::abs(counted - all) / std::max(1.0, all));
+      const double error = std::max({sampling_error(tallies[i], chosen),
+                                     std::abs(counted - all) / std::max(1.0, all),
+                                     shortfall(counts, scale, tallies[i], all)});
       counts.sampling_error = error;
       good = good && error <= most;
     }
     result_.held_against_all = true;
     return good;
+  }
+
+  // What the counted blocks asked less of memory than all did, as a share of that.
+  static double shortfall(const LaunchCounts& counts, double scale,
+                          const std::vector<BlockTally>& tallies, double instructions) {
+    Amounts all;
+    for (const BlockTally& tally : tallies)
+      all.add(tally, 1);
+    const Amounts counted = amounts_of(counts);
+    const auto missing = [&](double given, double whole) {
+      return (whole - scale * given) / std::max({whole, kFew * instructions, 1.0});
+    };
+    return std::max(missing(counted.sectors, all.sectors), missing(counted.atomics, all.atomics));
   }
 
   // Of all blocks, as the counted ones say.
@@ -271,9 +371,15 @@ private:
     return limits;
   }
 
+  // Whether what a sample writes can be compared: its inputs are made on demand, which no reference
+  // kernel can read.
+  bool is_compared() const { return separable_ && task_.oracle == OracleKind::catalogue; }
+
   // What is written while it is timed must be right.
   const ExpectationSource* expectation() const {
-    return task_.oracle == OracleKind::catalogue ? &catalogue_ : nullptr;
+    if (task_.oracle == OracleKind::catalogue)
+      return &catalogue_;
+    return reference_ ? &reference_ : nullptr;
   }
 
   // Made when a whole run is.
@@ -290,12 +396,13 @@ private:
   const LaunchPlan& plan_;
   std::uint64_t blocks_;
   const BenchOptions& options_;
+  const ExpectationSource& reference_;
   const ExpectationSource catalogue_ = catalogue_expectation();
   std::optional<CaseInputs> inputs_;
   bool separable_ = false;
-  bool alone_ = true;       // the sample ran to its end without the other blocks
-  ProfiledCase unfinished_; // else: as far as it came
-  bool idle_ = false;       // the blocks of the sample write nothing: others do the work
+  bool alone_ = true;                      // the sample ran to its end without the other blocks
+  std::optional<ProfiledCase> unfinished_; // else: as far as it came, where it was tried
+  bool idle_ = false; // the blocks of the sample write nothing: others do the work
   CountedCase result_;
 };
 
@@ -303,8 +410,8 @@ private:
 
 Result<CountedCase> count_case(const DeviceIdentity& device, KernelSubject& subject,
                                const Problem& problem, const LaunchPlan& plan, std::uint64_t blocks,
-                               const BenchOptions& options) {
-  return Counter(device, subject, problem, plan, blocks, options).run();
+                               const BenchOptions& options, const ExpectationSource& reference) {
+  return Counter(device, subject, problem, plan, blocks, options, reference).run();
 }
 
 } // namespace kernevo

@@ -3,6 +3,7 @@
 
 #include "kernevo/evaluate/bench.h"
 #include "kernevo/evaluate/kernel_subject.h"
+#include "kernevo/evaluate/run_case.h"
 
 #include <optional>
 #include <string>
@@ -25,9 +26,10 @@ struct CountedCase {
   bool held_against_all = false;
 };
 
-// About so many blocks of each launch are counted; more where they would not stand for all.
+// About so many blocks of each launch are counted; more where they would not stand for all. The
+// reference says what is right where the catalogue does not; without it nothing is compared then.
 Result<CountedCase> count_case(const DeviceIdentity& device, KernelSubject& subject,
                                const Problem& problem, const LaunchPlan& plan, std::uint64_t blocks,
-                               const BenchOptions& options);
+                               const BenchOptions& options, const ExpectationSource& reference);
 
 } // namespace kernevo

@@ -71,6 +71,7 @@ Result<std::optional<WorkEstimate>> estimate_shapes(Device& device, const Task& 
                                                     KernelSubject& subject) {
   BenchOptions options;
   options.seed = kSeed;
+  options.compare_with_reference = false;
   KERNEVO_TRY(bench, bench_prepared(device, subject.prepared(), options));
   if (bench.fault || bench.cases.size() != task.shapes.size())
     return std::nullopt;

@@ -21,10 +21,10 @@ class Predictor {
 public:
   Predictor(const DeviceIdentity& device, KernelSubject& subject,
             const std::optional<sass::SassModule>& machine_code, const ShapeCase& shape,
-            const BenchOptions& options)
+            const BenchOptions& options, const ExpectationSource& reference)
       : device_(device), subject_(subject), task_(*subject.prepared().task),
         build_(subject.prepared().build), machine_code_(machine_code), shape_(shape),
-        options_(options) {}
+        options_(options), reference_(reference) {}
 
   Result<TimedCase> run() {
     KERNEVO_TRY(problem, make_problem(task_, shape_));
@@ -60,7 +60,8 @@ private:
 
   Result<void> count_and_predict(const Problem& problem, const LaunchPlan& plan,
                                  std::uint64_t blocks) {
-    KERNEVO_TRY(counted, count_case(device_, subject_, problem, plan, blocks, options_));
+    KERNEVO_TRY(counted,
+                count_case(device_, subject_, problem, plan, blocks, options_, reference_));
     if (counted.fault) {
       result_.fault = std::move(counted.fault);
       return {};
@@ -128,6 +129,7 @@ private:
   const std::optional<sass::SassModule>& machine_code_;
   const ShapeCase& shape_;
   const BenchOptions& options_;
+  const ExpectationSource& reference_;
   bool held_against_all_ = false;
   TimedCase result_;
 };
@@ -162,8 +164,9 @@ Receipt receipt_of(const DeviceIdentity& device, const Build& build, const Shape
 
 Result<TimedCase> predict_case(const DeviceIdentity& device, KernelSubject& subject,
                                const std::optional<sass::SassModule>& machine_code,
-                               const ShapeCase& shape, const BenchOptions& options) {
-  return Predictor(device, subject, machine_code, shape, options).run();
+                               const ShapeCase& shape, const BenchOptions& options,
+                               const ExpectationSource& reference) {
+  return Predictor(device, subject, machine_code, shape, options, reference).run();
 }
 
 } // namespace kernevo

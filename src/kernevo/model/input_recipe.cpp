@@ -98,6 +98,18 @@ std::optional<double> special(const InputRecipe& recipe, std::uint64_t bits) {
   return std::nullopt;
 }
 
+// A row that looks harmless; a value where the element is in one.
+std::optional<double> harmless(const InputRecipe& recipe, const CounterRandom& random,
+                               std::uint64_t index, std::uint64_t bits) {
+  constexpr double outliers = 1.5; // in a row
+  if (recipe.row == 0 || (random.bits(~(index / recipe.row)) & 1U) == 0)
+    return std::nullopt;
+  const double chance = CounterRandom(recipe.seed).uniform(~bits);
+  if (chance * static_cast<double>(recipe.row) >= outliers)
+    return normal(bits);
+  return (bits & 1) != 0 ? -recipe.outlier : recipe.outlier;
+}
+
 double draw(const InputRecipe& recipe, std::uint64_t bits) {
   if (const auto instead = special(recipe, bits))
     return *instead;
@@ -124,13 +136,19 @@ double draw(const InputRecipe& recipe, std::uint64_t bits) {
   return 0.0;
 }
 
+double draw(const InputRecipe& recipe, const CounterRandom& random, std::uint64_t index) {
+  const std::uint64_t bits = random.bits(index);
+  const auto instead = harmless(recipe, random, index, bits);
+  return instead ? *instead : draw(recipe, bits);
+}
+
 template <class Element, class Convert>
 void fill(const InputRecipe& recipe, std::uint64_t first, std::span<std::byte> out,
           Convert convert) {
   const CounterRandom random(recipe.seed);
   const std::size_t count = out.size() / sizeof(Element);
   for (std::size_t i = 0; i < count; ++i) {
-    const Element value = convert(draw(recipe, random.bits(first + i)));
+    const Element value = convert(draw(recipe, random, first + i));
     std::memcpy(out.data() + i * sizeof(Element), &value, sizeof(Element));
   }
 }
@@ -153,7 +171,7 @@ void fill_elements(const InputRecipe& recipe, std::uint64_t first, std::span<std
     const std::size_t width = size_of(recipe.dtype);
     for (std::size_t i = 0; i < out.size() / width; ++i)
       store_element(recipe.dtype, out.data(), static_cast<std::int64_t>(i),
-                    draw(recipe, random.bits(first + i)));
+                    draw(recipe, random, first + i));
     return;
   }
   }

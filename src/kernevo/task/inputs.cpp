@@ -83,8 +83,33 @@ double wide_limit(const Problem& problem) {
   }
 }
 
+// The same of 32-bit integers: where sums and products still fit, so that nothing wraps around.
+double integer_limit(const Problem& problem) {
+  const Operation* op = find_table_row(problem.operation);
+  constexpr double most = 0x1p30;
+  if (op == nullptr)
+    return 0;
+  const double length = std::max(1.0, sum_length(*op, problem));
+  switch (op->family) {
+  case Family::matmul:
+  case Family::matvec:
+  case Family::conv: return std::sqrt(most / length);
+  case Family::reduction:
+    return op->function == "max" || op->function == "min" ? most : most / length;
+  case Family::cumsum: return most / length;
+  case Family::unary: return op->function == "square" ? std::sqrt(most) : most;
+  case Family::binary: return op->function == "mul" ? std::sqrt(most) : most;
+  default: return most / 2;
+  }
+}
+
 constexpr int kSmallInteger = 4;
+constexpr double kOutlier = 150; // its exponential overflows, or leaves nothing of the others
 constexpr std::size_t kWorthAThread = std::size_t{4} << 20U; // bytes
+
+bool is_wide_integer(DType dtype) {
+  return dtype == DType::int32 || dtype == DType::int64;
+}
 
 void use_denormals(InputRecipe& recipe, DType dtype) {
   recipe.kind = Distribution::Kind::denormal;
@@ -130,6 +155,7 @@ InputRecipe nominal_recipe(const Problem& problem, const BufferSpec& buffer) {
 struct Specials {
   double mean = 0; // of the other values: far from zero where a kernel may start from it
   SpecialValues values;
+  std::uint64_t row = 0; // InputRecipe: every other one is harmless but for an outlier
 };
 
 Specials specials_of(const Operation& op, const Problem& problem) {
@@ -140,10 +166,12 @@ Specials specials_of(const Operation& op, const Problem& problem) {
   // An infinity or a NaN takes its row with it; two rows in three are to be left.
   const double in_some_rows = 0.2 / length;
   // What a row of nothing but minus infinities gives, kernels may see differently.
-  const double masked = length < 16 ? 0 : often;
+  const bool is_short = length < 16;
+  const double masked = is_short ? 0 : often;
+  const std::uint64_t row = is_short ? 0 : static_cast<std::uint64_t>(length);
   switch (op.family) {
   case Family::softmax:
-  case Family::log_softmax: return {-far, {masked, often, beyond - far, 0, in_some_rows}};
+  case Family::log_softmax: return {-far, {masked, often, beyond - far, 0, in_some_rows}, row};
   case Family::argmax: return {-far, {masked, often, beyond - far}};
   case Family::reduction:
     if (op.function == "max")
@@ -153,7 +181,10 @@ Specials specials_of(const Operation& op, const Problem& problem) {
     return {0, {in_some_rows, often, beyond, often, in_some_rows, in_some_rows}};
   // A variance that is no number may be taken for zero, and a norm that is infinite for one that
   // is.
-  case Family::layer_norm: return {0, {0, often, beyond, often, 0, in_some_rows}};
+  case Family::layer_norm: return {0, {0, often, beyond, often, 0, in_some_rows}, row};
+  case Family::cross_entropy:
+  case Family::rms_norm:
+  case Family::group_norm: return {0, {0, often, 2, often}, row};
   case Family::pool:
     if (op.function == "max")
       return {-far, {0, often, beyond - far}};
@@ -171,6 +202,15 @@ InputRecipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputS
   switch (set) {
   case InputSet::nominal: break;
   case InputSet::wide_range: {
+    if (is_wide_integer(buffer.dtype)) {
+      const double limit = std::floor(integer_limit(problem));
+      if (limit <= std::abs(nominal.low))
+        return nominal;
+      recipe.kind = Distribution::Kind::integers;
+      recipe.low = -limit;
+      recipe.high = limit;
+      break;
+    }
     if (!is_floating(buffer.dtype))
       return nominal;
     recipe.kind = Distribution::Kind::wide;
@@ -201,8 +241,12 @@ InputRecipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputS
     recipe.low = specials.mean;
     recipe.special = specials.values;
     // Weights of a row (gamma, bias) are shared by all rows.
-    if (buffer.elements() < problem.buffers.front().elements())
+    if (buffer.elements() < problem.buffers.front().elements()) {
       recipe.special.minus_infinity = recipe.special.plus_infinity = recipe.special.nan = 0;
+    } else {
+      recipe.row = specials.row;
+      recipe.outlier = kOutlier;
+    }
     break;
   }
   }
@@ -225,21 +269,24 @@ std::string_view name_of(InputSet set) {
 
 std::vector<InputSet> input_sets(const Problem& problem) {
   bool any_float = false;
+  bool any_wide = false;
   bool any_free = false;
   for (const BufferSpec& buffer : problem.buffers) {
     if (buffer.direction == Direction::out || buffer.fixed_distribution)
       continue;
     any_free = true;
     any_float = any_float || is_floating(buffer.dtype);
+    any_wide = any_wide || is_wide_integer(buffer.dtype);
   }
+  const bool is_known = find_table_row(problem.operation) != nullptr;
   std::vector<InputSet> sets = {InputSet::nominal};
   if (!any_free)
     return sets;
-  if (any_float)
+  if (any_float || (any_wide && is_known))
     sets.push_back(InputSet::wide_range);
   sets.push_back(InputSet::exact_integers);
   // What an unknown operation makes of zeros and denormals may rightly be NaN or infinity.
-  if (find_table_row(problem.operation) == nullptr)
+  if (!is_known)
     return sets;
   sets.push_back(InputSet::zeros);
   if (any_float) {

@@ -77,7 +77,9 @@ bool runs_before(const Split& a, const Split& b) {
 
 std::uint64_t Runner::run() {
   const std::uint64_t start = warp_.executed;
-  warp_.spinning = false;
+  // The short turns of the profiler end long before a look: who span then still does.
+  if (recorder_ == nullptr)
+    warp_.spinning = false;
   if ((!is_parked() && !has_left()) || resume_parked())
     run_splits();
   const std::uint64_t executed = warp_.executed - start;
@@ -149,9 +151,11 @@ void Runner::look(std::size_t index) {
   if (!warp_.watched) {
     warp_.watched = std::exchange(warp_.strong_access, false);
     warp_.watched_until = now + kWatch;
+    warp_.spinning = false;
   } else if (now >= warp_.watched_until) {
     warp_.watched = std::exchange(warp_.strong_access, false);
     warp_.watched_until = now + kWatch;
+    warp_.spinning = false;
     if (warp_.watched)
       give_way(index);
   }

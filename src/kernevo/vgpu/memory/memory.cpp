@@ -156,6 +156,7 @@ Result<Allocation*> Memory::insert(std::unique_ptr<Allocation> allocation,
                                    AllocationOptions options) {
   allocation->read_only = options.read_only;
   allocation->initialized = options.initialized;
+  allocation->strict = options.strict && !options.initialized;
   if (allocation->written == nullptr && (!options.initialized || sanitize_)) {
     KERNEVO_TRY(flags, Mapping::create(allocation->bytes));
     allocation->flags = std::move(flags);

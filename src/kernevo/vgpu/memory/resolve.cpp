@@ -296,9 +296,9 @@ std::byte* resolve_heap(const Check& check, const std::byte* new_bytes) {
   if (launch.sanitize) {
     const std::uint64_t offset = check.address - block->base;
     const bool same = same_value(check, pointer, new_bytes);
-    if (const auto race = launch.races->global_access(check.actor(), block->base, block->bytes,
-                                                      offset, check.access.size, check.touch(),
-                                                      check.access.strong, same))
+    if (const auto race = launch.races->global_access(
+            check.actor(), block->base, block->bytes, offset, check.access.size, check.touch(),
+            check.access.strong, same, check.access.block_scope))
       return report_race(check, *race, "device heap block", false);
   }
   return pointer;
@@ -340,19 +340,22 @@ std::byte* resolve_global(const Check& check, const std::byte* new_bytes) {
     return check.fault(
         FindingKind::read_only_write,
         fmt::format("{} to read-only memory {} + {}", check.what(), hit->name, offset), hit->name);
-  if (launch.sanitize) {
-    if (check.reads() && !hit->initialized) {
-      const std::uint8_t* flags = hit->written + offset;
-      if (std::find(flags, flags + size, 0) != flags + size)
-        check.suspect(fmt::format("{} at {} + {}, which nothing has written", check.what(),
-                                  hit->name, offset),
-                      hit->name);
+  if (check.reads() && !hit->initialized && (launch.sanitize || hit->strict)) {
+    const std::uint8_t* flags = hit->written + offset;
+    if (std::find(flags, flags + size, 0) != flags + size) {
+      std::string message =
+          fmt::format("{} at {} + {}, which nothing has written", check.what(), hit->name, offset);
+      if (!launch.sanitize)
+        return check.fault(FindingKind::uninitialized_read, std::move(message), hit->name);
+      check.suspect(std::move(message), hit->name);
     }
+  }
+  if (launch.sanitize) {
     if (!hit->read_only) {
       const bool same = same_value(check, pointer, new_bytes);
-      if (const auto race =
-              launch.races->global_access(check.actor(), hit->base, hit->bytes, offset, size,
-                                          check.touch(), check.access.strong, same))
+      if (const auto race = launch.races->global_access(
+              check.actor(), hit->base, hit->bytes, offset, size, check.touch(),
+              check.access.strong, same, check.access.block_scope))
         return report_race(check, *race, hit->name, false);
     }
     if (writes)

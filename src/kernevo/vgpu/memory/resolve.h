@@ -20,6 +20,7 @@ struct Access {
   bool cluster = false;    // .shared::cluster: may name the memory of another block of the cluster
   bool polls = true;       // if strong, and no store: a loop may wait for what it reads
   Touch as = Touch::load;  // if a load: by which cache
+  bool block_scope = false; // if strong: seen in time by the threads of its block alone
 };
 
 // The one door to memory for every instruction: translates the lane's address in the given space to

@@ -329,6 +329,7 @@ Result<void> atomic(Lowering& lowering, const Instruction& instruction) {
   detail->access.space = instruction.space;
   detail->access.kind = AccessKind::atomic;
   detail->access.strong = true;
+  detail->access.block_scope = instruction.has(Mod::cta);
   detail->access.polls = returns;
   detail->access.cluster = instruction.has(Mod::shared_cluster);
   detail->access.overwrites = combine == exchange;

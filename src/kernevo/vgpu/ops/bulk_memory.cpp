@@ -42,7 +42,8 @@ bool whole_run_is_inside(WarpState& warp, const Op& op, const std::byte* first,
     return static_cast<std::uint64_t>(first - owner->shared) + bytes <= owner->shared_bytes;
   const Allocation* hit = warp.hits[op.instruction % warp.hits.size()];
   return place.space == Space::global && hit != nullptr && hit->pages == nullptr &&
-         hit->covers(place.address, place.address + bytes) && (!writes || hit->written == nullptr);
+         hit->covers(place.address, place.address + bytes) &&
+         (writes ? hit->written == nullptr : !hit->strict);
 }
 
 template <class T>

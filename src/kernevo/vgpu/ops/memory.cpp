@@ -156,7 +156,8 @@ bool find_base(const MemoryDetail& detail, WarpState& warp, const Op& op, const 
       return false;
     hit = found;
   }
-  if (detail.access.kind == AccessKind::store && hit->read_only)
+  const bool stores = detail.access.kind == AccessKind::store;
+  if (stores ? hit->read_only : hit->strict)
     return false;
   // Lanes far apart say one by one which pages they need.
   if (const std::uint64_t span = reach.high + size - reach.low;
@@ -484,6 +485,7 @@ Result<void> transfer(Lowering& lowering, const Instruction& instruction) {
   detail->access.space = instruction.space;
   detail->access.kind = loads ? AccessKind::load : AccessKind::store;
   detail->access.strong = is_strong(instruction);
+  detail->access.block_scope = instruction.has(Mod::cta);
   detail->access.cluster = instruction.has(Mod::shared_cluster);
   if (instruction.has(Mod::nc) || instruction.opcode == Opcode::ldu)
     detail->access.as = Touch::read_only_load;

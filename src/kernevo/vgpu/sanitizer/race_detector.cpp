@@ -178,10 +178,10 @@ std::optional<Race> RaceDetector::State::touch_region(LiveBlock& here, const Pla
 std::optional<Race> RaceDetector::global_access(const Actor& who, std::uint64_t region,
                                                 std::uint64_t region_bytes, std::uint64_t offset,
                                                 std::uint32_t size, Touch touch, bool strong,
-                                                bool same_value) {
+                                                bool same_value, bool block_scope) {
   LiveBlock& here = state_->block(who.block);
   return state_->touch_region(here, {region, region_bytes, offset, size},
-                              {who, touch, strong, same_value}, here.fenced_device);
+                              {who, touch, strong, same_value, block_scope}, here.fenced_device);
 }
 
 std::optional<Race> RaceDetector::cluster_access(const Actor& who, std::uint32_t owner,

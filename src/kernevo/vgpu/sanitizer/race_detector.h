@@ -64,10 +64,12 @@ public:
   // `same_value`: the bytes written equal the bytes already there.
   std::optional<Race> shared_access(const Actor& who, std::uint64_t offset, std::uint32_t size,
                                     Touch touch, bool strong, bool same_value);
-  // `region` identifies the allocation; cells are made on first touch.
+  // `region` identifies the allocation; cells are made on first touch. `block_scope`: strong among
+  // the threads of its block alone.
   std::optional<Race> global_access(const Actor& who, std::uint64_t region,
                                     std::uint64_t region_bytes, std::uint64_t offset,
-                                    std::uint32_t size, Touch touch, bool strong, bool same_value);
+                                    std::uint32_t size, Touch touch, bool strong, bool same_value,
+                                    bool block_scope = false);
 
   // Shared memory of a block in a cluster, its own or another's: `region` identifies it, `owner` is
   // the block it belongs to.

@@ -16,8 +16,15 @@ Trace trace_of(std::uint32_t owner, const TrackedAccess& access, Clock clock, bo
   trace.warp = access.who.warp;
   trace.touch = access.touch;
   trace.strong = access.strong;
+  trace.narrow = access.narrow;
   trace.unchanging = unchanging;
   return trace;
+}
+
+// Strong accesses do not race with each other, those of block scope only where both are of one
+// block.
+bool both_strong(const Trace& before, std::uint32_t owner, const TrackedAccess& now) {
+  return before.strong && now.strong && (before.owner == owner || !(before.narrow || now.narrow));
 }
 
 } // namespace
@@ -94,7 +101,7 @@ const Trace* RaceDetector::State::conflict(const LiveBlock& here, Cell& cell, st
   Trace& write = cell.write;
   if (!cell.covered.empty() && !ordered(here, cell.covered, owner, now))
     return &cell.covered;
-  if (!write.empty() && !(write.strong && now.strong) && !ordered(here, write, owner, now)) {
+  if (!write.empty() && !both_strong(write, owner, now) && !ordered(here, write, owner, now)) {
     const std::uint32_t warp_bit = now.who.warp < 32 ? 1U << now.who.warp : 0;
     if (now.writes()) {
       if (!now.same_value)
@@ -114,7 +121,7 @@ const Trace* RaceDetector::State::conflict(const LiveBlock& here, Cell& cell, st
   // A write that changes nothing cannot disturb a reader.
   if (now.writes() && !now.same_value)
     for (const Trace& read : cell.reads)
-      if (!read.empty() && !(read.strong && now.strong) && !ordered(here, read, owner, now))
+      if (!read.empty() && !both_strong(read, owner, now) && !ordered(here, read, owner, now))
         return &read;
   return nullptr;
 }

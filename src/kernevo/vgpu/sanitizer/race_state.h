@@ -41,6 +41,7 @@ struct TrackedAccess {
   Touch touch;
   bool strong;
   bool same_value;
+  bool narrow = false; // Trace
 
   bool writes() const { return vgpu::writes(touch); }
 };

@@ -122,7 +122,7 @@ void find_allocation(CompiledContext* context, MemoryHit* hit, std::uint64_t fir
                      std::uint64_t span, std::uint32_t size, std::uint32_t store) {
   *hit = {};
   const Allocation* found = state_of(*context->warp).launch->memory->find(first);
-  if (found == nullptr || found->pages != nullptr || found->bytes < span ||
+  if (found == nullptr || found->pages != nullptr || found->strict || found->bytes < span ||
       found->base % size != 0 || (store != 0 && found->read_only))
     return;
   hit->base = found->base;
