@@ -235,7 +235,7 @@ TEST_F(Asynchronous, ThreadsLaunchSideBySide) {
 }
 
 // As on hardware, whose memory is given in larger pieces; what is asked for is what is reported.
-TEST_F(Asynchronous, ALoadMayReachTheEndOfTheGranule) {
+TEST_F(Asynchronous, KernelsMayReachTheEndOfTheGranule) {
   CUfunction overread = nullptr;
   ASSERT_EQ(cuModuleGetFunction(&overread, module_, "overread"), CUDA_SUCCESS);
   CUdeviceptr data = 0;
@@ -251,6 +251,12 @@ TEST_F(Asynchronous, ALoadMayReachTheEndOfTheGranule) {
             CUDA_SUCCESS);
   EXPECT_EQ(cuStreamSynchronize(one_), CUDA_SUCCESS);
   EXPECT_EQ(flag_[1], 9U);
+  CUfunction overwrite = nullptr;
+  ASSERT_EQ(cuModuleGetFunction(&overwrite, module_, "overwrite"), CUDA_SUCCESS);
+  ASSERT_EQ(cuLaunchKernel(overwrite, 1, 1, 1, 1, 1, 1, 0, one_, parameters.data(), nullptr),
+            CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(one_), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemcpyDtoH(values.data(), data, 45), CUDA_ERROR_INVALID_VALUE) << "copies may not";
   EXPECT_EQ(cuMemFree(data), CUDA_SUCCESS);
 }
 

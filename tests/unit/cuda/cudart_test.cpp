@@ -317,7 +317,7 @@ void launch_past_the_end() {
     return cudaLaunchKernel(&program().scale, dim3(1), dim3(threads), arguments.data(), 0, nullptr);
   };
   const bool right =
-      launch(8) == cudaSuccess && cudaDeviceSynchronize() == cudaErrorLaunchFailure &&
+      launch(1024) == cudaSuccess && cudaDeviceSynchronize() == cudaErrorLaunchFailure &&
       launch(4) == cudaErrorLaunchFailure && cudaDeviceSynchronize() == cudaErrorLaunchFailure;
   std::_Exit(right ? 0 : 1);
 }

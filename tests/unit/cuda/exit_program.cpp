@@ -25,7 +25,7 @@ again:
 .visible .entry overwrite(.param .u64 data) {
   .reg .u64 %a;
   ld.param.u64 %a, [data];
-  st.global.u32 [%a+16], 1;
+  st.global.u32 [%a+512], 1;
   ret;
 })";
 

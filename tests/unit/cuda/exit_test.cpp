@@ -26,7 +26,7 @@ TEST(CudaExit, AFaultSticksToTheContext) {
   const SubprocessResult run = run_program(exit_program(), {"fault"});
   EXPECT_EQ(run.exit_status, 0) << run.error_output;
   EXPECT_THAT(run.error_output, testing::HasSubstr("out_of_bounds"))
-      << "a store behind the last byte asked for is a fault, though a load is not";
+      << "behind the piece of memory that the bytes asked for are in";
 }
 
 } // namespace

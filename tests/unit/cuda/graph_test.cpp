@@ -277,11 +277,11 @@ TEST_F(CudaGraph, TheProgramsObjectsGoWithTheLastThatHoldsThem) {
   static std::atomic<int> gone;
   gone = 0;
   cudaUserObject_t object = nullptr;
-  EXPECT_EQ(cudaUserObjectCreate(&object, nullptr, [](void*) { ++gone; }, 0,
-                                 cudaUserObjectNoDestructorSync),
+  EXPECT_EQ(cudaUserObjectCreate(
+                &object, nullptr, [](void*) { ++gone; }, 0, cudaUserObjectNoDestructorSync),
             cudaErrorInvalidValue);
-  ASSERT_EQ(cudaUserObjectCreate(&object, nullptr, [](void*) { ++gone; }, 1,
-                                 cudaUserObjectNoDestructorSync),
+  ASSERT_EQ(cudaUserObjectCreate(
+                &object, nullptr, [](void*) { ++gone; }, 1, cudaUserObjectNoDestructorSync),
             cudaSuccess);
   ASSERT_EQ(cudaGraphRetainUserObject(graph_, object, 1, cudaGraphUserObjectMove), cudaSuccess);
   const cudaGraphExec_t executable = made();

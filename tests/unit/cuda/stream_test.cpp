@@ -199,7 +199,7 @@ TEST(CudaLaunch, AnErrorIsToldOnceAndPeekedAtOften) {
 
 void errors_after_a_fault() {
   float* const data = device_vector({1});
-  const bool failed = launch_scale(data, 64) == cudaSuccess &&
+  const bool failed = launch_scale(data, 1024) == cudaSuccess &&
                       cudaStreamSynchronize(nullptr) == cudaErrorLaunchFailure;
   const bool sticky = cudaGetLastError() == cudaErrorLaunchFailure &&
                       cudaGetLastError() == cudaErrorLaunchFailure &&

@@ -20,7 +20,7 @@ std::string setting(const char* name, const char* otherwise) {
   return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
-// What hardware gives memory in, at least: programs that read a little too far get away with it.
+// What hardware gives memory in, at least: programs that go a little too far get away with it.
 constexpr std::uint64_t kGranule = 512;
 
 vgpu::MachineOptions machine_options() {

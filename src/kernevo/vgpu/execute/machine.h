@@ -119,9 +119,9 @@ struct MachineOptions {
   bool deterministic = true;
   Tier tier = Tier::automatic; // sanitize implies the interpreter
   bool count_memory = false;   // LaunchStatistics::memory
-  // Loads may reach the end of the last so many bytes of an allocation, shared memory is given in
-  // units of its own: as hardware does, whose overreading programs get away with it. 0 = to the
-  // byte.
+  // Kernels may reach the end of the last so many bytes of an allocation, and shared memory is
+  // given in units of its own: as with hardware, whose careless programs get away with it. 0 = to
+  // the byte.
   std::uint64_t granule = 0;
   // Count everything (LaunchResult::counts), for blocks that have so much of L1 to themselves.
   // Implies one core, and the interpreter for the blocks that are counted.

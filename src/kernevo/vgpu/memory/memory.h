@@ -41,7 +41,7 @@ private:
 struct Allocation {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t readable = 0; // a load may reach so far (MachineOptions::granule)
+  std::uint64_t readable = 0; // an access may reach so far (MachineOptions::granule)
   std::string name;
   bool read_only = false;
   bool initialized = true;
@@ -99,7 +99,7 @@ public:
   // The allocation that holds the address, or null. What is found may go at any time, but for who
   // holds the lock or runs a launch.
   Allocation* find(std::uint64_t address) const;
-  // The one that holds it or ends so shortly before it that loads may reach it.
+  // The one that holds it or ends so shortly before it that kernels may reach it.
   Allocation* find_readable(std::uint64_t address) const;
   // The one closest to an address outside all of them, or null when there is none.
   const Allocation* nearest(std::uint64_t address) const;

@@ -310,18 +310,15 @@ std::byte* resolve_global(const Check& check, const std::byte* new_bytes) {
   const std::uint64_t address = check.address;
   const std::uint32_t size = check.access.size;
   const Allocation*& hit = warp.hits[check.op.instruction % warp.hits.size()];
-  if (hit == nullptr || address - hit->base >= hit->bytes) {
-    const Allocation* found = check.access.kind == AccessKind::load
-                                  ? launch.memory->find_readable(address)
-                                  : launch.memory->find(address);
+  if (hit == nullptr || address - hit->base >= hit->readable) {
+    const Allocation* found = launch.memory->find_readable(address);
     if (found == nullptr)
       return launch.memory->heap().contains(address) ? resolve_heap(check, new_bytes)
                                                      : outside(check);
     hit = found;
   }
   const std::uint64_t offset = address - hit->base;
-  const std::uint64_t limit = check.access.kind == AccessKind::load ? hit->readable : hit->bytes;
-  if (offset >= limit || size > limit - offset)
+  if (size > hit->readable - offset)
     return check.fault(
         FindingKind::out_of_bounds,
         fmt::format("{} at {} + {}, {} bytes past its end of {} bytes", check.what(), hit->name,
