@@ -1,5 +1,5 @@
 // A cooperative launch sums halves of K before and after a barrier of the grid.
-// expect: correct
+// expect: timed
 // @launch cooperative matmul<<<dim3(ceil_div(N, 16), ceil_div(M, 16)), dim3(16, 16)>>>(A, B, C, M, N, K)
 extern "C" __global__ void matmul(const float* A, const float* B, float* C, int M, int N, int K) {
   const int col = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
