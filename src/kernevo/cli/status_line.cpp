@@ -2,6 +2,7 @@
 
 #include "kernevo/cli/screen.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
@@ -13,12 +14,11 @@ namespace {
 constexpr std::chrono::seconds kRedraw{1};
 
 std::string text_of(const CheckProgress& progress) {
-  switch (progress.rung) {
-  case Rung::small_shapes: return "small shapes, sanitized";
-  case Rung::hidden_shapes: return "hidden shapes, sanitized";
-  default:
+  if (!progress.shape.empty())
     return fmt::format("real shape {}, run {} of {}", progress.shape, progress.run, progress.runs);
-  }
+  std::string rung = name_of(progress.rung);
+  std::replace(rung.begin(), rung.end(), '_', ' ');
+  return rung;
 }
 
 } // namespace

@@ -117,6 +117,13 @@ TEST_F(RunProgram, ACrashIsToldWithWhatRanBefore) {
   EXPECT_GT(json.at("launches"), 0);
 }
 
+TEST_F(RunProgram, PassesOnTheSignalThatEndsIt) {
+  const SubprocessResult ran = run_program(
+      "/bin/sh", {"-c", program_path() + " run --json -- " + built("sample_program") +
+                            " wait & sleep 2; kill -TERM $!; wait $!; echo; echo $?"});
+  EXPECT_NE(ran.output.find("\"signal\":15"), std::string::npos) << ran.output;
+}
+
 TEST_F(RunProgram, AFaultIsShownAndChangesTheExitCodeUnderTheSanitizer) {
   const SubprocessResult plain = sample({}, {"fault"});
   EXPECT_EQ(plain.exit_status, 0);
