@@ -58,7 +58,7 @@ struct CUgraph_st : kernevo::cuda::Live<CUgraph_st> {
   std::map<const CUgraphNode_st*, CUgraphNode_st*> clone_of; // nodes of the graph this is a copy of
   unsigned id = kernevo::cuda::next_graph_id();
   unsigned nodes_made = 0;
-  bool is_child = false;                                     // of a node, which owns it
+  bool is_child = false;                                           // of a node, which owns it
   std::vector<std::pair<const void*, std::shared_ptr<void>>> held; // the program's own objects
 
   CUgraphNode_st* add(cudaGraphNodeType type, kernevo::cuda::Work work,

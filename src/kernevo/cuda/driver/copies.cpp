@@ -259,11 +259,10 @@ CUresult cuMemcpyAtoA(CUarray to, std::size_t to_offset, CUarray from, std::size
 // when they are read need not be told.
 CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, std::size_t* bytes,
                             std::size_t count, CUmemcpyAttributes* attributes,
-                            std::size_t* /*first*/, std::size_t attribute_count,
-                            CUstream stream) {
+                            std::size_t* /*first*/, std::size_t attribute_count, CUstream stream) {
   KERNEVO_READY();
-  if (count == 0 || to == nullptr || from == nullptr || bytes == nullptr ||
-      attributes == nullptr || attribute_count == 0 || attribute_count > count)
+  if (count == 0 || to == nullptr || from == nullptr || bytes == nullptr || attributes == nullptr ||
+      attribute_count == 0 || attribute_count > count)
     return CUDA_ERROR_INVALID_VALUE;
   for (std::size_t i = 0; i < count; ++i)
     if (const CUresult error = copy_linear(pointer_of(to[i]), pointer_of(from[i]), bytes[i],

@@ -631,7 +631,6 @@ CUresult cuStreamBeginCapture(CUstream stream) {
   return cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
-
 CUresult cuGraphGetId(CUgraph graph, unsigned* id) {
   KERNEVO_NEED(id);
   if (!CUgraph_st::has(graph))

@@ -153,7 +153,6 @@ CUresult cuSurfObjectDestroy(CUsurfObject object) {
   return driver_result(destroy_image(object));
 }
 
-
 CUresult cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA_ARRAY3D_DESCRIPTOR* description,
                                 unsigned levels) {
   KERNEVO_NEED(array);
