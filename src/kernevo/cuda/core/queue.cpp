@@ -30,10 +30,13 @@ struct Queues {
       auto* const made = new Queues();
       // Handlers run in the opposite order, so before the destructors of what was there before.
       std::atexit([] { Queues::get().end(); });
-      pthread_atfork(nullptr, nullptr, [] {
-        Queues& ours = Queues::get();
-        ours.forked = ours.threads_ever != 0;
-      });
+      // Nobody else has the lock while the process doubles: it would stay locked in the child.
+      pthread_atfork([] { Queues::get().mutex.lock(); }, [] { Queues::get().mutex.unlock(); },
+                     [] {
+                       Queues& ours = Queues::get();
+                       ours.forked = ours.threads_ever != 0;
+                       ours.mutex.unlock();
+                     });
       return made;
     }();
     return *queues;
