@@ -2,6 +2,7 @@
 
 #include "kernevo/cuda/core/last_error.h"
 #include "kernevo/cuda/core/session.h"
+#include "kernevo/vgpu/tier/plugin.h"
 
 #include <algorithm>
 #include <chrono>
@@ -28,7 +29,9 @@ struct Queues {
   static Queues& get() {
     static auto* const queues = [] {
       auto* const made = new Queues();
-      // Handlers run in the opposite order, so before the destructors of what was there before.
+      // Handlers run in the opposite order, so before the destructors of what was there before: of
+      // LLVM, too, which would otherwise be loaded by a thread that may still use it then.
+      (void)vgpu::load_compiler();
       std::atexit([] { Queues::get().end(); });
       // Nobody else has the lock while the process doubles: it would stay locked in the child.
       pthread_atfork([] { Queues::get().mutex.lock(); }, [] { Queues::get().mutex.unlock(); },

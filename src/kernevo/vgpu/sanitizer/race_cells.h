@@ -20,7 +20,7 @@ struct Trace {
   std::uint16_t warp = 0;
   Touch touch = Touch::load;
   bool strong : 1 = false;
-  bool narrow : 1 = false; // strong among the threads of its block alone
+  bool narrow : 1 = false;     // strong among the threads of its block alone
   bool unchanging : 1 = false; // a write of what was there already, with no write before it
 
   bool empty() const { return clock == 0; }

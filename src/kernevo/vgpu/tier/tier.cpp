@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 #include <tuple>
+#include <unistd.h>
 
 namespace kernevo::vgpu {
 namespace {
@@ -121,6 +122,7 @@ public:
     queue_.push_back({&unit, launch.program, launch.launcher, optimise});
     if (!thread_.joinable() && !stopping_) {
       std::atexit([] { instance().stop(); });
+      owner_ = getpid();
       thread_ = std::thread([this] { work(); });
     }
     wake_.notify_all();
@@ -169,6 +171,8 @@ private:
   }
 
   void stop() {
+    if (owner_ != getpid())
+      return; // forked from the process that has the thread
     {
       const std::lock_guard lock(mutex);
       stopping_ = true;
@@ -235,6 +239,7 @@ private:
   std::condition_variable wake_;
   std::condition_variable finished_;
   std::thread thread_;
+  pid_t owner_ = 0;                   // of the thread
   const void* running_for_ = nullptr; // whose task is being compiled
   bool stopping_ = false;
   std::atomic<bool> cancelled_ = false;
