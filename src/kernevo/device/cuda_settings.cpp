@@ -88,8 +88,11 @@ Result<CudaSettings> cuda_settings() {
   read(folder);
   read(folder.parent_path()); // helpers of a library that plays a GPU
   read(fs::absolute(settings.libnvml, error).parent_path());
-  if (const auto share = share_folder())
+  if (const auto share = share_folder()) {
     read(*share);
+    // What plays a GPU may look elsewhere, where the worker sees nothing.
+    settings.environment.emplace("KERNEVO_SHARE", fs::absolute(*share, error).string());
+  }
   if (const auto toolchain = find_toolchain())
     read(fs::canonical(toolchain->root, error));
   if (const fs::path program = fs::read_symlink("/proc/self/exe", error); !error)
