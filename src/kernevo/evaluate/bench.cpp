@@ -60,7 +60,9 @@ private:
       return {};
     }
     subject_ = std::move(loaded.subject);
-    if (!measures()) {
+    if (measures()) {
+      expectation_ = expectation_for(device_, task_, options_.seconds, options_.patience_minutes);
+    } else {
       KERNEVO_TRY(machine_code, machine_code_of(prepared_));
       machine_code_ = std::move(machine_code);
     }
@@ -69,7 +71,7 @@ private:
 
   Result<void> time_case(const ShapeCase& shape) {
     auto timed = measures()
-                     ? measure_case(device_, *subject_, shape, options_)
+                     ? measure_case(device_, *subject_, shape, expectation_, options_)
                      : predict_case(device_.identity(), *subject_, machine_code_, shape, options_);
     if (!timed)
       return tl::unexpected<Error>(timed.error());
@@ -88,10 +90,18 @@ private:
   const BenchOptions& options_;
   BenchResult result_;
   std::unique_ptr<KernelSubject> subject_;
+  ExpectationSource expectation_; // of what is measured
   std::optional<sass::SassModule> machine_code_;
 };
 
 } // namespace
+
+std::string disturbance_of(const BenchResult& bench) {
+  for (const CaseBench& c : bench.cases)
+    if (c.timing.quality.grade == TimingGrade::disturbed)
+      return c.timing.quality.reason;
+  return {};
+}
 
 bool wants(const BenchOptions& options, const ShapeCase& shape) {
   return options.only_cases.empty() ||

@@ -72,6 +72,9 @@ struct BenchResult {
   std::optional<Nanoseconds> objective;
 };
 
+// Why its times must not be scored; empty when they may.
+std::string disturbance_of(const BenchResult& bench);
+
 // Does not check results: callers who have not done so check the kernel first. A kernel that does
 // not compile, does not fit or faults is in the result; Result errors are the machine's or the
 // input's.

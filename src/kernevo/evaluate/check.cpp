@@ -19,7 +19,10 @@ namespace {
 class Ladder {
 public:
   Ladder(Device& device, const PreparedKernel& prepared, const CheckOptions& options)
-      : device_(device), prepared_(prepared), task_(*prepared.task), options_(options) {}
+      : device_(device), prepared_(prepared), task_(*prepared.task), options_(options) {
+    if (!device_.capabilities().instrumented && device_.companion())
+      companion_ = device_.companion()->device.get();
+  }
 
   Result<CheckResult> climb() {
     const auto start = std::chrono::steady_clock::now();
@@ -57,7 +60,9 @@ private:
     KERNEVO_CHECK(load());
     if (failed())
       return {};
-    KERNEVO_CHECK(judge_subject(*subject_, task_, expectation_,
+    const bool apart = companion_ != nullptr;
+    KERNEVO_CHECK(judge_subject({apart ? companion_subject_.get() : subject_.get(), subject_.get()},
+                                task_, expectation_,
                                 {.file = prepared_.kernel->path,
                                  .seed = seed_,
                                  .drawn = drawn_,
@@ -66,7 +71,8 @@ private:
                                  .patience_minutes = options_.patience_minutes,
                                  .small_only = options_.small_only,
                                  .order = options_.order,
-                                 .observer = options_.observer},
+                                 .observer = options_.observer,
+                                 .shared = apart ? &device_ : nullptr},
                                 verdict()));
     if (was_coarse_ && was_coarse_())
       verdict().warnings.emplace_back(
@@ -118,34 +124,87 @@ private:
   }
 
   Result<void> load() {
-    KERNEVO_TRY(build, build_for(device_, prepared_, unseen_shapes(task_, drawn_)));
+    const std::vector<ShapeCase> unseen = unseen_shapes(task_, drawn_);
+    KERNEVO_TRY(build, build_for(device_, prepared_, unseen));
     if (!build.ok) {
-      const PreparationFault trouble = of_hidden_case(compile_fault(build));
-      verdict().rung = trouble.rung;
-      verdict().diagnostics = build.diagnostics;
-      fault(trouble.kind, trouble.summary);
+      refuse(build);
       return {};
     }
-    KERNEVO_TRY(loaded, load_kernel(device_, prepared_, std::move(build),
+    if (companion_ != nullptr)
+      KERNEVO_CHECK(load_companion(build, unseen));
+    if (!failed() && (companion_ == nullptr || !options_.small_only)) {
+      KERNEVO_TRY(subject, load_on(device_, prepared_, std::move(build)));
+      subject_ = std::move(subject);
+    }
+    return failed() ? Result<void>() : make_expectation(unseen);
+  }
+
+  void refuse(const Build& build) {
+    const PreparationFault trouble = of_hidden_case(compile_fault(build));
+    verdict().rung = trouble.rung;
+    verdict().diagnostics = build.diagnostics;
+    fault(trouble.kind, trouble.summary);
+  }
+
+  // Null, with the fault in the verdict, for a module that is refused.
+  Result<std::unique_ptr<KernelSubject>> load_on(Device& device, const PreparedKernel& prepared,
+                                                 Build build) {
+    KERNEVO_TRY(loaded, load_kernel(device, prepared, std::move(build),
                                     {.memory_bytes = options_.memory_bytes,
                                      .fresh_process = options_.fresh_process}));
     if (loaded.refusal) {
       verdict().finding = loaded.refusal;
       fault(fault_of(loaded.refusal->kind), loaded.refusal->message, FaultClass::ambiguous);
+    }
+    return std::move(loaded.subject);
+  }
+
+  // The same PTX where that can be; else the same source, compiled for the companion.
+  Result<void> load_companion(const Build& build, std::span<const ShapeCase> unseen) {
+    KERNEVO_TRY(ours, device_.architecture());
+    KERNEVO_TRY(theirs, companion_->architecture());
+    const bool same = ours == theirs || prepared_.kernel->architecture;
+    verdict().judged_by = fmt::format(
+        "small shapes with every sanitizer on {}, {}{}; {}", companion_->identity().name,
+        device_.companion()->likeness, same ? "" : fmt::format(", compiled for {} there", theirs),
+        options_.small_only ? "real shapes were not wanted"
+                            : fmt::format("real shapes whole on {}{}", title_of(device_.identity()),
+                                          driver_text()));
+    if (same) {
+      KERNEVO_TRY(subject, load_on(*companion_, prepared_, build));
+      companion_subject_ = std::move(subject);
       return {};
     }
-    subject_ = std::move(loaded.subject);
-    if (task_.oracle == OracleKind::reference_kernel) {
-      KERNEVO_TRY(oracle,
-                  make_reference_oracle(
-                      device_, task_, unseen_shapes(task_, drawn_),
-                      {static_cast<std::uint64_t>(patience_budget(options_.patience_minutes)),
-                       std::max(options_.seconds, patience_seconds(options_.patience_minutes))}));
-      expectation_ = std::move(oracle.expectation);
-      was_coarse_ = std::move(oracle.was_coarse);
-    } else {
-      expectation_ = catalogue_expectation();
+    KERNEVO_TRY(again, prepare_kernel(*companion_, task_, *prepared_.kernel, prepared_.parameters));
+    companion_prepared_ = std::move(again);
+    KERNEVO_TRY(other, build_for(*companion_, *companion_prepared_, unseen));
+    if (!other.ok) {
+      refuse(other);
+      return {};
     }
+    KERNEVO_TRY(subject, load_on(*companion_, *companion_prepared_, std::move(other)));
+    companion_subject_ = std::move(subject);
+    return {};
+  }
+
+  std::string driver_text() const {
+    const DeviceIdentity& device = device_.identity();
+    return (device.driver.empty() ? "" : ", driver " + device.driver) +
+           (device.stand_in.empty() ? "" : ", played by " + device.stand_in);
+  }
+
+  Result<void> make_expectation(std::span<const ShapeCase> unseen) {
+    if (task_.oracle != OracleKind::reference_kernel) {
+      expectation_ = catalogue_expectation();
+      return {};
+    }
+    KERNEVO_TRY(oracle,
+                make_reference_oracle(
+                    companion_ != nullptr ? *companion_ : device_, task_, unseen,
+                    {static_cast<std::uint64_t>(patience_budget(options_.patience_minutes)),
+                     std::max(options_.seconds, patience_seconds(options_.patience_minutes))}));
+    expectation_ = std::move(oracle.expectation);
+    was_coarse_ = std::move(oracle.was_coarse);
     return {};
   }
 
@@ -156,6 +215,9 @@ private:
   CheckResult result_;
   std::uint64_t seed_ = 0;
   std::vector<ShapeCase> drawn_; // for this check
+  Device* companion_ = nullptr;  // runs what needs instruments, where the device has none
+  std::optional<PreparedKernel> companion_prepared_; // where the device's build does not do
+  std::unique_ptr<KernelSubject> companion_subject_;
   std::unique_ptr<KernelSubject> subject_;
   ExpectationSource expectation_;
   std::function<bool()> was_coarse_; // of a reference kernel

@@ -1,15 +1,15 @@
 #include "kernevo/evaluate/compare.h"
 
 #include "kernevo/evaluate/check.h"
-#include "kernevo/evaluate/measure_case.h"
+#include "kernevo/evaluate/contest.h"
 #include "kernevo/evaluate/objective_time.h"
 #include "kernevo/evaluate/run_case.h"
+#include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/predict/machine_counters.h"
 #include "kernevo/timing/compare_timings.h"
 #include "kernevo/toolchain/assembled.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -56,46 +56,6 @@ Comparison compare(const Timing& incumbent, const Timing& candidate, bool is_ide
     comparison.reason = "the same instructions, launched alike";
   }
   return comparison;
-}
-
-// What the shapes' own comparisons say of the whole: all must agree for a standing other than
-// ambiguous; the ratio is the weighted geometric mean of theirs, with intervals that err the same
-// way.
-Comparison combine(const BenchResult& timed, const std::vector<CaseComparison>& cases) {
-  Comparison overall;
-  double weights = 0;
-  std::array<double, 3> logs = {};
-  bool known = !cases.empty();
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Comparison& one = cases[i].comparison;
-    known = known && one.ratio.has_value();
-    if (!known)
-      break;
-    const double weight = timed.cases[i].weight;
-    weights += weight;
-    logs[0] += weight * std::log(one.ratio->low);
-    logs[1] += weight * std::log(one.ratio->estimate);
-    logs[2] += weight * std::log(one.ratio->high);
-  }
-  if (!known || !(weights > 0)) {
-    overall.standing = Standing::not_comparable;
-    overall.reason = "a shape could not be compared";
-    return overall;
-  }
-  overall.ratio =
-      SpeedRatio{std::exp(logs[1] / weights), std::exp(logs[0] / weights),
-                 std::exp(logs[2] / weights), cases.front().comparison.ratio->confidence};
-  overall.method = TimingMethod::measured;
-  overall.standing = cases.front().comparison.standing;
-  overall.reason = cases.front().comparison.reason;
-  for (const CaseComparison& one : cases) {
-    overall.blocks += one.comparison.blocks;
-    if (one.comparison.standing != overall.standing) {
-      overall.standing = Standing::ambiguous;
-      overall.reason = "the shapes do not agree";
-    }
-  }
-  return overall;
 }
 
 bool is_total(const Counter& counter) {
@@ -249,40 +209,29 @@ private:
   }
 
   Result<void> in_turns() {
-    std::array<std::unique_ptr<KernelSubject>, 2> subjects;
     for (const Side side : {Side::incumbent, Side::candidate}) {
-      KERNEVO_TRY(loaded, load_kernel(device_, prepared(side),
-                                      {.memory_bytes = options_.bench.memory_bytes}));
-      if (loaded.refusal) {
-        result_.wrong = WrongKernel{side, fault_of(loaded.refusal->kind), loaded.refusal->message,
-                                    std::nullopt};
-        return {};
-      }
-      subjects.at(static_cast<std::size_t>(side)) = std::move(loaded.subject);
       bench(side).device = device_.identity();
       bench(side).build = prepared(side).build;
       bench(side).parameters = prepared(side).parameters;
     }
-    for (const ShapeCase& shape : task_.shapes) {
-      if (!wants(options_.bench, shape))
-        continue;
-      KERNEVO_TRY(pair, measure_pair(device_, *subjects[0], *subjects[1], shape, options_.bench));
-      for (const Side side : {Side::incumbent, Side::candidate}) {
-        const auto& fault = side == Side::incumbent ? pair.incumbent_fault : pair.candidate_fault;
-        if (fault) {
-          result_.wrong = WrongKernel{side, fault->kind, fault->summary, std::nullopt};
-          return {};
-        }
-      }
-      bench(Side::incumbent).cases.push_back({shape.id, shape.weight, pair.episode.incumbent, {}});
-      bench(Side::candidate).cases.push_back({shape.id, shape.weight, pair.episode.candidate, {}});
-      result_.cases.push_back({shape.id, std::move(pair.episode.comparison), {}});
+    BenchOptions options = options_.bench;
+    options.seed = derived_seed(options.seed, "contest");
+    KERNEVO_TRY(contest, hold_contest(device_, task_, incumbent_, candidate_, options));
+    if (contest.fault) {
+      result_.wrong = WrongKernel{contest.fault->side, contest.fault->fault.kind,
+                                  contest.fault->fault.summary, std::nullopt};
+      return {};
     }
-    if (result_.cases.empty())
-      return fail(ErrorCode::usage, "none of the task's shapes was chosen", Place{task_.file});
+    for (ContestCase& one : contest.cases) {
+      bench(Side::incumbent)
+          .cases.push_back({one.case_id, one.weight, std::move(one.episode.incumbent), {}});
+      bench(Side::candidate)
+          .cases.push_back({one.case_id, one.weight, std::move(one.episode.candidate), {}});
+      result_.cases.push_back({one.case_id, std::move(one.episode.comparison), {}});
+    }
     for (const Side side : {Side::incumbent, Side::candidate})
       bench(side).objective = objective_of(task_.objective, bench(side).cases);
-    result_.overall = combine(result_.incumbent, result_.cases);
+    result_.overall = std::move(contest.overall);
     return {};
   }
 

@@ -101,6 +101,8 @@ Result<std::optional<WorkEstimate>> estimate_shapes(Device& device, const Task& 
 } // namespace
 
 Result<std::optional<WorkEstimate>> estimate_work(Device& device, const Task& task) {
+  if (!device.capabilities().instrumented && device.companion())
+    return estimate_work(*device.companion()->device, task);
   if ((task.work.flops && task.work.bytes) || task.reference_kernel.empty() ||
       !device.capabilities().instrumented)
     return std::nullopt;

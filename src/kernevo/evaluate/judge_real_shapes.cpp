@@ -1,6 +1,7 @@
 #include "kernevo/evaluate/judge_real_shapes.h"
 
 #include "kernevo/evaluate/check_limits.h"
+#include "kernevo/evaluate/device_turn.h"
 #include "kernevo/evaluate/limited_case.h"
 #include "kernevo/evaluate/sampling.h"
 #include "kernevo/predict/choose_blocks.h"
@@ -24,11 +25,14 @@ constexpr double kLeastBudget = 200e6;
 constexpr std::uint64_t kPilotBlocks = 24;
 // Bounded runs: the telling blocks in so many groups, whose outputs say how much all blocks write.
 constexpr std::uint64_t kGroups = 10;
+constexpr double kRuns = 3; // of a real shape, usually
 constexpr double kUnseen = 0.01;
 constexpr double kStudent = 2.82; // one-sided 99 % of a mean of ten
 // Operations the oracle may spend on one real case: all elements are compared when that is enough,
 // else the telling points and as many more as this allows.
 constexpr double kOracleWork = 1e9;
+// The same where a GPU runs the kernel: for a second of patience, all runs of a shape together.
+constexpr double kOracleWorkOfASecond = 2e8;
 // Of the runs after the first, which compared all it could.
 constexpr std::int64_t kLaterPoints = 1 << 16;
 // Of a whole run: inputs twice (theirs and ours), outputs and their maps. A sampled one makes only
@@ -64,6 +68,7 @@ private:
     double bytes = 0;
     CaseOptions options = {};
     std::optional<double> seconds_a_run = {}; // on an ordinary machine, then on this one
+    bool all_compared = false;                // the oracle can afford it on every run
   };
 
   Result<void> check_shape(const ShapeCase& shape) {
@@ -89,8 +94,30 @@ private:
     if (task_.oracle == OracleKind::catalogue)
       real.options.point_limit =
           std::max(kTellingPoints + 1,
-                   static_cast<std::int64_t>(kOracleWork / std::max(1.0, real.work / outputs)));
-    return run_shape(real);
+                   static_cast<std::int64_t>(oracle_work() / std::max(1.0, real.work / outputs)));
+    real.all_compared = static_cast<double>(real.options.point_limit) >= outputs;
+    return subject_.instrumented() ? run_shape(real) : run_on_device(real);
+  }
+
+  double oracle_work() const {
+    if (subject_.instrumented())
+      return kOracleWork;
+    return std::max(kOracleWork, kOracleWorkOfASecond * 60 * options_.patience_minutes / kRuns);
+  }
+
+  // On a GPU a whole run is nothing to wait for, and there is no other way to run it.
+  Result<void> run_on_device(RealCase& real) {
+    if (real.bytes * kBytesFactor > static_cast<double>(options_.memory_bytes)) {
+      verdict_.leave_unproven(
+          fmt::format("case {} was not run: its tensors take {:.1f} GB; give it "
+                      "more memory (--memory)",
+                      real.shape.id, real.bytes / 1e9));
+      return {};
+    }
+    std::unique_lock<std::mutex> turn;
+    if (options_.shared != nullptr)
+      turn = take_turn(*options_.shared);
+    return run_whole(real, real_sets(real.problem), 0);
   }
 
   Result<void> run_shape(RealCase& real) {
@@ -181,7 +208,7 @@ private:
       if (!take_real(real, report))
         return {};
       changed.push_back(std::move(report.changed_variables));
-      if (real.options.point_limit > 0)
+      if (real.options.point_limit > 0 && (subject_.instrumented() || !real.all_compared))
         real.options.point_limit = std::min(real.options.point_limit, kLaterPoints);
       real.options.go_on = subject_.instrumented();
     }

@@ -20,19 +20,19 @@ namespace {
 
 class Climb {
 public:
-  Climb(Subject& subject, const Task& task, const ExpectationSource& expectation,
+  Climb(const JudgedSubjects& subjects, const Task& task, const ExpectationSource& expectation,
         const JudgeOptions& options, Verdict& verdict)
-      : subject_(subject), task_(task), expectation_(expectation), options_(options),
-        verdict_(verdict, options.file), seeds_(options.seed) {}
+      : subject_(*subjects.small), real_(subjects.real), task_(task), expectation_(expectation),
+        options_(options), verdict_(verdict, options.file), seeds_(options.seed) {}
 
   Result<void> run() {
     KERNEVO_CHECK(small_shapes_rung());
     if (!verdict_.failed() && !options_.small_only)
       KERNEVO_CHECK(hidden_shapes_rung());
-    if (!verdict_.failed() && !options_.small_only) {
+    if (!verdict_.failed() && !options_.small_only && real_ != nullptr) {
       verdict_.begin(Rung::real_shapes);
-      KERNEVO_CHECK(judge_real_shapes(subject_, task_, expectation_, options_,
-                                      instructions_per_work_, seeds_, verdict_));
+      KERNEVO_CHECK(judge_real_shapes(*real_, task_, expectation_, options_, instructions_per_work_,
+                                      seeds_, verdict_));
     }
     verdict_.conclude(task_);
     return {};
@@ -223,7 +223,8 @@ private:
     return true;
   }
 
-  Subject& subject_;
+  Subject& subject_; // of all but the real shapes
+  Subject* real_;
   const Task& task_;
   const ExpectationSource& expectation_;
   const JudgeOptions& options_;
@@ -237,9 +238,15 @@ private:
 
 } // namespace
 
+Result<void> judge_subject(const JudgedSubjects& subjects, const Task& task,
+                           const ExpectationSource& expectation, const JudgeOptions& options,
+                           Verdict& verdict) {
+  return Climb(subjects, task, expectation, options, verdict).run();
+}
+
 Result<void> judge_subject(Subject& subject, const Task& task, const ExpectationSource& expectation,
                            const JudgeOptions& options, Verdict& verdict) {
-  return Climb(subject, task, expectation, options, verdict).run();
+  return judge_subject({&subject, &subject}, task, expectation, options, verdict);
 }
 
 } // namespace kernevo

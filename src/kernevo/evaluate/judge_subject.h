@@ -24,11 +24,22 @@ struct JudgeOptions {
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
   double patience_minutes = 5; // for the whole runs of one real shape, on an ordinary machine
   bool small_only = false;
-  std::optional<RunOrder> order; // of every case; see CheckOptions
-  CheckObserver observer = {};   // may be empty
+  std::optional<RunOrder> order;  // of every case; see CheckOptions
+  CheckObserver observer = {};    // may be empty
+  const Device* shared = nullptr; // a device that is used in turns; null where it need not be
+};
+
+// What the rungs are climbed with. Where a device has no instruments, small and hidden shapes run
+// on one that has.
+struct JudgedSubjects {
+  Subject* small = nullptr;
+  Subject* real = nullptr; // null when small shapes are all that is wanted
 };
 
 // Fills the verdict; the first fault ends the climb.
+Result<void> judge_subject(const JudgedSubjects& subjects, const Task& task,
+                           const ExpectationSource& expectation, const JudgeOptions& options,
+                           Verdict& verdict);
 Result<void> judge_subject(Subject& subject, const Task& task, const ExpectationSource& expectation,
                            const JudgeOptions& options, Verdict& verdict);
 

@@ -1,6 +1,7 @@
 #include "kernevo/evolve/evaluate_candidate.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/evaluate/objective_time.h"
 #include "kernevo/evaluate/visible.h"
 #include "kernevo/evolve/identity.h"
 #include "kernevo/evolve/instance_objective.h"
@@ -17,6 +18,28 @@ namespace {
 constexpr double kHopeless = 3; // times the incumbent: hardly any tuning makes up for that
 constexpr std::size_t kHopelessTries = 4;
 constexpr double kBeyondRoofline = 1.05; // of it: more cannot be true
+
+constexpr double kDoubt = 0.25; // times taken hours apart may differ by so much
+
+// Faster by more than what counts as a tie.
+bool shown_faster(const Contest& contest, double least_gain) {
+  return contest.overall.ratio && replaces_incumbent(contest.overall) &&
+         contest.overall.ratio->estimate * (1 - least_gain) > 1;
+}
+
+void take_beside(const RunContext& context, const Rival& rival, const Contest& contest,
+                 Evaluation& e) {
+  e.shapes = times_beside(rival.shapes, contest);
+  std::vector<WeightedTime> times;
+  for (const ShapeTime& shape : e.shapes)
+    for (const ContestCase& one : contest.cases)
+      if (one.case_id == shape.shape)
+        times.push_back({shape.time, one.weight});
+  if (!times.empty())
+    e.objective = objective_time(context.task.objective, times);
+  if (context.roofline && e.objective && e.objective->value > 0)
+    e.roofline = context.roofline->value / e.objective->value;
+}
 
 class Climb {
 public:
@@ -75,6 +98,14 @@ private:
         fault, where + judgement.summary);
     result_.diagnosis = judgement.diagnosis.value_or(diagnose(fault));
     return false;
+  }
+
+  // What timing showed: a device that measures compares what it times.
+  bool end(const search::Trial& trial, const std::string& where) {
+    const bool wrong = trial.outcome == search::Outcome::wrong;
+    return end(wrong ? StepOutcome::wrong : StepOutcome::failed,
+               wrong ? FaultKind::correctness_mismatch : FaultKind::candidate_runtime_error,
+               where + trial.reason);
   }
 
   Result<bool> build() {
@@ -190,7 +221,10 @@ private:
                                    [](const search::Trial& t) { return !t.reason.empty(); });
     if (told == trials.end())
       return end(StepOutcome::failed, FaultKind::candidate_runtime_error, "no parameters work");
-    end(StepOutcome::failed, FaultKind::candidate_runtime_error, told->reason);
+    if (told->checked)
+      end(StepOutcome::failed, FaultKind::candidate_runtime_error, told->reason);
+    else
+      end(*told, "");
     // The reason of a wrong one may name a hidden shape; its diagnosis does not.
     if (told->checked)
       result_.diagnosis = diagnose(FaultKind::candidate_runtime_error);
@@ -205,7 +239,7 @@ private:
     result_.evaluation.instances_timed = 1;
     result_.evaluation.exhausted = true;
     if (trial.outcome != search::Outcome::ok)
-      return end(StepOutcome::failed, FaultKind::candidate_runtime_error, trial.reason);
+      return end(trial, "");
     take(trial, defaults_);
     return true;
   }
@@ -275,27 +309,78 @@ private:
     if (!trial)
       return tl::unexpected<Error>(trial.error());
     if (trial->outcome != search::Outcome::ok)
-      return end(trial->outcome == search::Outcome::wrong ? StepOutcome::wrong
-                                                          : StepOutcome::failed,
-                 trial->outcome == search::Outcome::wrong ? FaultKind::correctness_mismatch
-                                                          : FaultKind::candidate_runtime_error,
-                 "not confirmed: " + trial->reason);
+      return end(*trial, "not confirmed: ");
     take(*trial, ParameterValues(result_.evaluation.parameters));
     return true;
+  }
+
+  // Of measured times: in turns with the best, and once more before it is announced.
+  Result<void> confirm_measured() {
+    Evaluation& e = result_.evaluation;
+    const Rival& rival = *request_.rival;
+    if (e.objective->value >= rival.objective.value * (1 + kDoubt))
+      return {};
+    KERNEVO_TRY(first, objective_->contest_with(rival, e.parameters, "first"));
+    if (!take(first.contest) || !is_faster(first.contest))
+      return {};
+    if (!is_possible())
+      return {};
+    const auto judgement = objective_->judge(e.parameters, true);
+    if (!judgement && is_unsupported(judgement.error()))
+      return {};
+    if (!judgement)
+      return tl::unexpected<Error>(judgement.error());
+    if (!judgement->right) {
+      end(*judgement, judgement->fault == FaultKind::unproven ? "" : "not confirmed: ");
+      return {};
+    }
+    KERNEVO_TRY(again, objective_->contest_with(rival, e.parameters, "announced"));
+    if (take(again.contest) && is_faster(again.contest)) {
+      e.outcome = StepOutcome::improved;
+      e.contest = again.key;
+    }
+    return {};
+  }
+
+  // The times on the rival's scale; false when one of the two failed.
+  bool take(const Contest& contest) {
+    Evaluation& e = result_.evaluation;
+    if (contest.fault && contest.fault->side == Side::candidate)
+      return end(contest.fault->fault.kind == FaultKind::correctness_mismatch ? StepOutcome::wrong
+                                                                              : StepOutcome::failed,
+                 contest.fault->fault.kind, "not confirmed: " + contest.fault->fault.summary);
+    if (contest.fault) {
+      e.summary = "the best so far failed beside it: " + contest.fault->fault.summary;
+      return false;
+    }
+    take_beside(context_, *request_.rival, contest, e);
+    return true;
+  }
+
+  bool is_faster(const Contest& contest) const {
+    return shown_faster(contest, request_.least_gain);
+  }
+
+  bool is_possible() {
+    Evaluation& e = result_.evaluation;
+    if (!context_.least || context_.least->value <= kBeyondRoofline * e.objective->value)
+      return true;
+    end(StepOutcome::quarantined, std::nullopt, beyond_text(e.objective->value));
+    return false;
   }
 
   // Whoever would be announced must be right everywhere, and possible.
   Result<void> confirm() {
     Evaluation& e = result_.evaluation;
+    if (request_.rival && context_.device->capabilities().measures)
+      return confirm_measured();
     if (!is_better())
       return {};
     KERNEVO_TRY(counted, recount());
     if (!counted || !is_better())
       return {};
-    if (context_.least && context_.least->value > kBeyondRoofline * e.objective->value) {
-      end(StepOutcome::quarantined, std::nullopt, beyond_text(e.objective->value));
+    if (!is_possible())
       return {};
-    }
     const auto judgement = objective_->judge(e.parameters, true);
     if (!judgement && is_unsupported(judgement.error()))
       return {};
@@ -333,6 +418,34 @@ private:
 Result<std::optional<EvaluationResult>>
 evaluate_candidate(const RunContext& context, store::Memo& memo, const EvaluationRequest& request) {
   return Climb(context, memo, request).run();
+}
+
+Result<Evaluation> contest_again(const RunContext& context, store::Memo& memo,
+                                 const EvaluationRequest& request, Evaluation evaluation) {
+  KERNEVO_TRY(kernel,
+              parse_kernel_file(request.source, fmt::format("step-{}.cu", request.candidate)));
+  InstanceObjective objective(context, memo, kernel, request.inputs, request.patience_minutes);
+  evaluation.outcome = StepOutcome::not_better;
+  for (const char* purpose : {"first", "announced"}) {
+    KERNEVO_TRY(held, objective.contest_with(*request.rival, evaluation.parameters, purpose));
+    if (held.contest.fault) {
+      evaluation.summary = held.contest.fault->fault.summary;
+      if (held.contest.fault->side == Side::candidate) {
+        evaluation.outcome = StepOutcome::failed;
+        evaluation.fault = held.contest.fault->fault.kind;
+        evaluation.objective.reset();
+        evaluation.shapes.clear();
+        evaluation.roofline.reset();
+      }
+      return evaluation;
+    }
+    take_beside(context, *request.rival, held.contest, evaluation);
+    if (!shown_faster(held.contest, request.least_gain))
+      return evaluation;
+    evaluation.contest = held.key;
+  }
+  evaluation.outcome = StepOutcome::improved;
+  return evaluation;
 }
 
 } // namespace kernevo::evolve

@@ -3,6 +3,7 @@
 // that asking again costs nothing.
 #pragma once
 
+#include "kernevo/evolve/instance_objective.h"
 #include "kernevo/evolve/run_context.h"
 #include "kernevo/model/search_records.h"
 #include "kernevo/store/memo.h"
@@ -18,6 +19,7 @@ struct EvaluationRequest {
   std::size_t evaluations = 1;          // instances that may be timed
   std::size_t already = 0;              // instances timed in earlier steps of the same candidate
   std::optional<Nanoseconds> incumbent; // the best when this was decided
+  std::optional<Rival> rival;           // the same, where times are measured
   double least_gain = 0;
   double patience_minutes = 5; // CheckOptions, of what would be the best
   std::uint64_t seed = 0;      // of the search for parameters
@@ -36,6 +38,11 @@ struct EvaluationResult {
   // Of a fault: what whoever repairs it may know.
   std::optional<Diagnosis> diagnosis;
 };
+
+// A would-be best against the best as it is by now, on a device that measures: the evaluation with
+// its times beside that one's. Its outcome is `improved` only if it was shown to be faster twice.
+Result<Evaluation> contest_again(const RunContext& context, store::Memo& memo,
+                                 const EvaluationRequest& request, Evaluation evaluation);
 
 // Nothing when it was interrupted. Errors are trouble of the machine.
 Result<std::optional<EvaluationResult>>

@@ -5,6 +5,7 @@
 #include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/evaluate/visible.h"
 #include "kernevo/evolve/identity.h"
+#include "kernevo/model/json.h"
 #include "kernevo/model/timing_fields.h"
 #include "kernevo/tune/kernel_objective.h"
 
@@ -20,6 +21,8 @@ using search::Trial;
 
 // Defaults, the incumbent of a search and the one under trial.
 constexpr std::size_t kPreparedKept = 3;
+// Of a shape of an instance that a device measures; the journal keeps them.
+constexpr std::uint64_t kMostSamples = 1000;
 
 std::string trial_to_json(const Trial& trial) {
   Json json{{"outcome", name_of(trial.outcome)},
@@ -74,7 +77,17 @@ BenchOptions InstanceObjective::bench_options() const {
   options.seed = seed_ + 1;
   options.whole = false;
   options.patience_minutes = patience_minutes_;
+  options.measure.max_samples = kMostSamples;
   return options;
+}
+
+// Every shot, for whoever doubts a time.
+Result<void> InstanceObjective::keep_samples(const ParameterValues& values,
+                                             const BenchResult& bench) {
+  Json list = Json::array();
+  for (const CaseBench& one : bench.cases)
+    list.push_back({{"case", one.case_id}, {"timing", Json::parse(to_json(one.timing))}});
+  return memo_.remember(key("samples", values), dump_json(list));
 }
 
 // Times every shape: what is remembered must not depend on who was the incumbent.
@@ -95,7 +108,10 @@ Result<Trial> InstanceObjective::run(const ParameterValues& values, std::string&
       failure->outcome = Outcome::timeout;
     return std::move(*failure);
   }
+  KERNEVO_CHECK(tune::refuse_disturbed(disturbance_of(*result)));
   Trial trial = tune::trial_of(*result);
+  if (has_samples(result->device.method))
+    KERNEVO_CHECK(keep_samples(values, *result));
   if (!fastest_ || *result->objective < *fastest_->objective)
     fastest_ = std::move(*result);
   return trial;
@@ -148,6 +164,44 @@ Result<Trial> InstanceObjective::recount(const ParameterValues& values) {
   if (trial.outcome == Outcome::ok)
     trial.time = race_.time_of(trial.shapes, nullptr);
   return trial;
+}
+
+Result<std::optional<Trial>> InstanceObjective::contest(const ParameterValues& values,
+                                                        const ParameterValues& incumbent,
+                                                        const Trial& timed) {
+  if (!context_.device->capabilities().measures)
+    return std::optional<Trial>();
+  KERNEVO_TRY(held, contest_with({kernel_.source, incumbent, timed.shapes, *timed.time}, values,
+                                 "instance"));
+  if (held.contest.fault && held.contest.fault->side == Side::incumbent)
+    return std::optional<Trial>(); // it stands as it was timed alone; a whole check finds it out
+  return std::optional(tune::trial_of(held.contest, race_, timed));
+}
+
+Result<InstanceObjective::Held> InstanceObjective::contest_with(const Rival& rival,
+                                                                const ParameterValues& values,
+                                                                std::string_view purpose) {
+  std::string other = sha256_hex(rival.source);
+  for (const auto& [name, value] : rival.parameters)
+    other += fmt::format(" {}={}", name, value);
+  Held held;
+  held.key = key(fmt::format("contest-{}-{}", purpose, sha256_hex(other).substr(0, 16)), values);
+  KERNEVO_TRY(known, memo_.recall(held.key));
+  if (known) {
+    KERNEVO_TRY(contest, contest_from_json(*known, context_.task.objective));
+    held.contest = std::move(contest);
+    return held;
+  }
+  KERNEVO_TRY(file, parse_kernel_file(rival.source, "incumbent.cu"));
+  KERNEVO_TRY(first, prepare_kernel(*context_.device, context_.task, file, rival.parameters));
+  KERNEVO_TRY(second, prepared(values));
+  BenchOptions options = bench_options();
+  options.seed = derived_seed(seed_, held.key);
+  KERNEVO_TRY(contest, hold_contest(*context_.device, context_.task, first, *second, options));
+  KERNEVO_CHECK(tune::refuse_disturbed(contest.disturbed));
+  KERNEVO_CHECK(memo_.remember(held.key, to_json(contest)));
+  held.contest = std::move(contest);
+  return held;
 }
 
 Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterValues& values,
@@ -207,6 +261,11 @@ Result<std::optional<std::string>> InstanceObjective::check(const ParameterValue
 }
 
 Result<BenchResult> InstanceObjective::bench_of(const ParameterValues& values) {
+  if (const auto& companion = context_.device->companion();
+      companion && !context_.device->capabilities().instrumented) {
+    KERNEVO_TRY(there, prepare_kernel(*companion->device, context_.task, kernel_, values));
+    return bench_prepared(*companion->device, there, bench_options());
+  }
   if (fastest_ && fastest_->parameters == values)
     return *std::exchange(fastest_, std::nullopt);
   KERNEVO_TRY(kernel, prepared(values));

@@ -7,6 +7,7 @@
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/diagnosis.h"
 #include "kernevo/store/memo.h"
+#include "kernevo/tune/kernel_objective.h"
 #include "kernevo/tune/race.h"
 #include "kernevo/tune/tuning_objective.h"
 
@@ -15,6 +16,14 @@
 #include <optional>
 
 namespace kernevo::evolve {
+
+// Whom a candidate has to beat: the best when its step was decided.
+struct Rival {
+  std::string source;
+  ParameterValues parameters;
+  std::vector<ShapeTime> shapes; // its times, whose scale all times of a run are on
+  Nanoseconds objective;
+};
 
 class InstanceObjective : public tune::TuningObjective {
 public:
@@ -26,6 +35,20 @@ public:
                                  const search::Trial* incumbent) override;
   // On small shapes only; the whole check is for those that would be announced.
   Result<std::optional<std::string>> check(const ParameterValues& values) override;
+
+  Result<std::optional<search::Trial>> contest(const ParameterValues& values,
+                                               const ParameterValues& incumbent,
+                                               const search::Trial& timed) override;
+  double doubt() const override { return tune::doubt_of(*context_.device); }
+
+  // These parameters against another kernel, in turns; remembered with all its shots. `purpose`
+  // tells apart what is timed more than once.
+  struct Held {
+    Contest contest;
+    std::string key; // under which it is remembered
+  };
+  Result<Held> contest_with(const Rival& rival, const ParameterValues& values,
+                            std::string_view purpose);
 
   struct Judgement {
     bool right = false;
@@ -40,7 +63,8 @@ public:
   // What a device measured stands.
   Result<search::Trial> recount(const ParameterValues& values);
 
-  // The bench of these parameters: the one of the fastest evaluated here, or made anew.
+  // The bench of these parameters: the one of the fastest evaluated here, or made anew. Of a device
+  // that counts nothing its companion's, which does.
   Result<BenchResult> bench_of(const ParameterValues& values);
 
   // The kernel with these parameters, built once however often it is asked for.
@@ -50,6 +74,7 @@ public:
   std::string key(std::string_view what, const ParameterValues& values) const;
 
 private:
+  Result<void> keep_samples(const ParameterValues& values, const BenchResult& bench);
   Result<search::Trial> run(const ParameterValues& values, std::string& identity);
   BenchOptions bench_options() const;
 

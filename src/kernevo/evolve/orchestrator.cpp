@@ -171,7 +171,7 @@ private:
   // `spent` instances were timed for earlier kernels of the step.
   Result<StepResult> evaluate_from_outside(const Directive& directive,
                                            const propose::Proposal& proposal, std::size_t spent) {
-    EvaluationRequest request = evaluation_of(directive);
+    KERNEVO_TRY(request, evaluation_of(directive));
     request.source = proposal.source;
     request.interrupted = [this] { return interrupted(); };
     request.evaluations =
@@ -231,8 +231,33 @@ private:
     return tell_oldest();
   }
 
-  EvaluationRequest evaluation_of(const Directive& directive) {
+  // The best of that time, as it was announced: it may have been replaced since.
+  Result<std::optional<Rival>> rival_at(Nanoseconds objective) {
+    const auto found =
+        std::find_if(state().bests.rbegin(), state().bests.rend(),
+                     [&](const BestPoint& best) { return best.objective == objective; });
+    if (found == state().bests.rend())
+      return std::optional<Rival>();
+    KERNEVO_TRY(evaluation, journal_.evaluation(found->step));
+    KERNEVO_TRY(candidate, journal_.candidate(found->candidate));
+    if (!evaluation || !candidate)
+      return fail(ErrorCode::input,
+                  fmt::format("what made step {} the best is missing", found->step),
+                  Place{journal_.location()},
+                  fmt::format("'kernevo runs --repair {}'", journal_.location()));
+    KERNEVO_TRY(source, journal_.blob(candidate->source));
+    return std::optional(
+        Rival{std::move(source), evaluation->parameters, evaluation->shapes, objective});
+  }
+
+  bool measures() const { return context_.device->capabilities().measures; }
+
+  Result<EvaluationRequest> evaluation_of(const Directive& directive) {
     EvaluationRequest request;
+    if (directive.incumbent_ns && measures()) {
+      KERNEVO_TRY(rival, rival_at(Nanoseconds{*directive.incumbent_ns}));
+      request.rival = std::move(rival);
+    }
     request.step = directive.step;
     request.candidate = directive.step;
     request.evaluations = directive.evaluations;
@@ -250,7 +275,7 @@ private:
   }
 
   Result<void> launch(const Directive& directive) {
-    EvaluationRequest request = evaluation_of(directive);
+    KERNEVO_TRY(request, evaluation_of(directive));
     if (directive.mode == SearchMode::tune) {
       const Member* member = state().find(*directive.parent);
       request.candidate = *directive.parent;
@@ -332,6 +357,33 @@ private:
     return diagnosis ? diagnosis->summary : std::string(name_of(evaluation.outcome));
   }
 
+  // Another may have become the best since a step was decided: what was faster than the one before
+  // must be faster than that one, too, in turns with it.
+  Result<Evaluation> beside_the_best(Evaluation evaluation) {
+    const Member* best = state().best();
+    const auto directive = state().pending.find(evaluation.step);
+    if (!measures() || evaluation.outcome != StepOutcome::improved || best == nullptr ||
+        directive == state().pending.end() ||
+        directive->second.incumbent_ns == std::optional(best->objective.value))
+      return evaluation;
+    KERNEVO_TRY(request, evaluation_of(directive->second));
+    KERNEVO_TRY(rival, rival_at(best->objective));
+    const auto candidate = evaluation.candidate == evaluation.step
+                               ? state().pending_candidates.find(evaluation.step)
+                               : state().pending_candidates.end();
+    const Member* member = state().find(evaluation.candidate);
+    if (!rival || (candidate == state().pending_candidates.end() && member == nullptr))
+      return evaluation;
+    const std::string hash = candidate == state().pending_candidates.end()
+                                 ? member->candidate.source
+                                 : candidate->second.source;
+    KERNEVO_TRY(source, journal_.blob(hash));
+    request.candidate = evaluation.candidate;
+    request.source = std::move(source);
+    request.rival = std::move(rival);
+    return contest_again(context_, memo_, request, std::move(evaluation));
+  }
+
   // All that came of a step, as events.
   Result<void> tell(Step step, StepResult result) {
     KERNEVO_CHECK(ledger_.record_attempts(result.attempts, result.attempt_sources));
@@ -351,7 +403,14 @@ private:
         KERNEVO_TRY(found, journal_.find_identity(evaluation.identity, step));
         twin = found;
       }
-      evaluation = settle(state(), std::move(evaluation), twin);
+      auto beside = beside_the_best(evaluation);
+      if (!beside && beside.error().code == ErrorCode::unavailable) {
+        stop_ = stopped_by_refusal(state(), std::nullopt, beside.error());
+        return {}; // the step stays open
+      }
+      if (!beside)
+        beside = trouble(step, beside.error()).evaluated.evaluation;
+      evaluation = settle(state(), std::move(*beside), twin);
     }
     store::Blobs blobs;
     if (!evaluation.profile.empty())

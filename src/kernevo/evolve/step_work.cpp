@@ -139,8 +139,12 @@ std::optional<StepResult> evaluate_known(const StepServices& services,
   auto evaluated = evaluate_in_turn(services, request);
   if (!evaluated && request.interrupted && request.interrupted())
     return std::nullopt;
-  if (!evaluated)
-    return trouble(request.step, evaluated.error());
+  if (!evaluated) {
+    StepResult end = trouble(request.step, evaluated.error());
+    if (evaluated.error().code == ErrorCode::unavailable)
+      end.halt = evaluated.error();
+    return end;
+  }
   if (!*evaluated)
     return std::nullopt;
   StepResult result;

@@ -42,7 +42,8 @@ RunStarted first_event(const evolve::RunContext& context, const RunSettings& set
           KERNEVO_VERSION,
           context.identity,
           settings,
-          context.estimate};
+          context.estimate,
+          hardware_of(context.device->identity())};
 }
 
 OpenRun::OpenRun(evolve::RunContext context, evolve::RunState state)

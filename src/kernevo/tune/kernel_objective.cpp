@@ -14,6 +14,8 @@ using search::Trial;
 
 namespace {
 
+constexpr double kDoubt = 0.1;
+
 // How a search calls what went wrong.
 Outcome outcome_of(FaultKind fault) {
   switch (fault) {
@@ -68,7 +70,9 @@ Result<std::optional<Trial>> failed_trial(const Result<BenchResult>& bench) {
   Trial trial;
   if (bench) {
     trial.outcome = outcome_of(*bench->fault);
-    trial.reason = bench->summary;
+    trial.reason = trial.outcome == Outcome::wrong
+                       ? fmt::format("{}: {}", name_of(*bench->fault), bench->summary)
+                       : bench->summary;
     return std::optional(std::move(trial));
   }
   // An instruction the virtual GPU does not have stops one configuration, not the others.
@@ -83,6 +87,33 @@ KernelObjective::KernelObjective(Device& device, const Task& task, const KernelF
                                  BenchOptions bench, std::uint64_t check_seed, Audience audience)
     : device_(device), task_(task), kernel_(kernel), bench_(std::move(bench)),
       check_seed_(check_seed), audience_(audience), race_(task) {}
+
+double doubt_of(const Device& device) {
+  return device.capabilities().measures ? kDoubt : 0;
+}
+
+Result<void> refuse_disturbed(const std::string& disturbance) {
+  if (disturbance.empty())
+    return {};
+  return fail(ErrorCode::infrastructure, "not scored: the device was disturbed: " + disturbance,
+              std::nullopt, "let it cool down, or leave it to this program alone, and go on");
+}
+
+Trial trial_of(const Contest& contest, const Race& race, const Trial& incumbent) {
+  Trial trial;
+  if (contest.fault && contest.fault->side == Side::candidate) {
+    trial.outcome = outcome_of(contest.fault->fault.kind);
+    trial.reason = contest.fault->fault.summary;
+    return trial;
+  }
+  trial.shapes = times_beside(incumbent.shapes, contest);
+  trial.time = race.time_of(trial.shapes, nullptr);
+  if (!replaces_incumbent(contest.overall) && *trial.time < *incumbent.time) {
+    trial.time = incumbent.time; // a tie, as far as anybody can tell
+    trial.shapes = incumbent.shapes;
+  }
+  return trial;
+}
 
 // Empty when the launches cannot be known; the bench then says why.
 std::string KernelObjective::code_key(const Build& build, const ParameterValues& values) const {
@@ -129,6 +160,8 @@ Result<Trial> KernelObjective::evaluate(const ParameterValues& values, const Tri
   auto timed = std::make_shared<Timed>();
   BenchOptions options = bench_;
   options.whole = false;
+  if (device_.capabilities().measures)
+    options.seed = fresh_seed();
   options.go_on_timed = [&](const std::vector<CaseBench>& cases) {
     if (timed->shapes.empty())
       timed->counters = counters_of_case(cases.front());
@@ -139,6 +172,7 @@ Result<Trial> KernelObjective::evaluate(const ParameterValues& values, const Tri
   KERNEVO_TRY(failure, failed_trial(result));
   if (failure)
     return std::move(*failure);
+  KERNEVO_CHECK(refuse_disturbed(disturbance_of(*result)));
   if (!result->stopped) {
     const std::lock_guard lock(mutex_);
     timed_.try_emplace(key, timed);
@@ -168,7 +202,7 @@ Result<std::optional<Trial>> KernelObjective::recount(const ParameterValues& val
     return std::optional<Trial>();
   KERNEVO_TRY(prepared, prepare_kernel(device_, task_, kernel_, values));
   BenchOptions options = bench_;
-  options.seed = check_seed_ == 0 ? fresh_secret() : check_seed_;
+  options.seed = fresh_seed();
   const auto result = bench_prepared(device_, prepared, options);
   KERNEVO_TRY(failure, failed_trial(result));
   if (failure)
@@ -176,6 +210,34 @@ Result<std::optional<Trial>> KernelObjective::recount(const ParameterValues& val
   Trial trial = trial_of(*result);
   trial.time = race_.time_of(trial.shapes, incumbent);
   return std::optional(std::move(trial));
+}
+
+std::uint64_t KernelObjective::fresh_seed() const {
+  return check_seed_ == 0 ? fresh_secret() : check_seed_;
+}
+
+Result<std::optional<Trial>> KernelObjective::contest(const ParameterValues& values,
+                                                      const ParameterValues& incumbent,
+                                                      const Trial& timed) {
+  if (!device_.capabilities().measures)
+    return std::optional<Trial>();
+  KERNEVO_TRY(first, prepare_kernel(device_, task_, kernel_, incumbent));
+  KERNEVO_TRY(second, prepare_kernel(device_, task_, kernel_, values));
+  BenchOptions options = bench_;
+  options.seed = derived_seed(fresh_seed(), "contest");
+  KERNEVO_TRY(contest, hold_contest(device_, task_, first, second, options));
+  // Once more before it is announced: the first time decides, the second says by how much.
+  if (!contest.fault && replaces_incumbent(contest.overall)) {
+    options.seed = derived_seed(options.seed, "again");
+    KERNEVO_TRY(again, hold_contest(device_, task_, first, second, options));
+    contest = std::move(again);
+  }
+  KERNEVO_CHECK(refuse_disturbed(contest.disturbed));
+  if (contest.fault && contest.fault->side == Side::incumbent)
+    return fail(ErrorCode::infrastructure,
+                "the best so far failed when it was timed again: " + contest.fault->fault.summary,
+                std::nullopt, "check it; the log names its parameters");
+  return std::optional(trial_of(contest, race_, timed));
 }
 
 std::size_t KernelObjective::same_code() const {

@@ -3,6 +3,7 @@
 
 #include "kernevo/evaluate/audience.h"
 #include "kernevo/evaluate/bench.h"
+#include "kernevo/evaluate/contest.h"
 #include "kernevo/tune/race.h"
 #include "kernevo/tune/tuning_objective.h"
 
@@ -20,6 +21,14 @@ search::Trial trial_of(const BenchResult& bench);
 // How a search hears of a bench that brought no times; nothing when it did.
 Result<std::optional<search::Trial>> failed_trial(const Result<BenchResult>& bench);
 
+// What a device was seen to drift by between two timings, where it measures.
+double doubt_of(const Device& device);
+// A contest as a search hears of it, on the scale of the incumbent's times: shown to be faster, or
+// no faster.
+search::Trial trial_of(const Contest& contest, const Race& race, const search::Trial& incumbent);
+// Trouble of the machine where a timing must not be scored.
+Result<void> refuse_disturbed(const std::string& disturbance);
+
 class KernelObjective : public TuningObjective {
 public:
   // Device, task and kernel must outlive it. `bench` says how; its parameters and hooks are ours,
@@ -35,6 +44,11 @@ public:
   Result<std::optional<search::Trial>> recount(const ParameterValues& values,
                                                const search::Trial* incumbent) override;
 
+  Result<std::optional<search::Trial>> contest(const ParameterValues& values,
+                                               const ParameterValues& incumbent,
+                                               const search::Trial& timed) override;
+  double doubt() const override { return doubt_of(device_); }
+
   // Evaluations answered by one that had the same PTX and the same launches.
   std::size_t same_code() const;
 
@@ -44,6 +58,8 @@ private:
     std::map<std::string, double> counters; // of the first shape
   };
 
+  // Decides the inputs of a timing; nobody knows them beforehand.
+  std::uint64_t fresh_seed() const;
   std::string code_key(const Build& build, const ParameterValues& values) const;
   search::Trial race(const Timed& timed, const search::Trial* incumbent) const;
 

@@ -42,7 +42,7 @@ public:
         return tl::unexpected<Error>(trial->error());
       KERNEVO_CHECK(take(std::move(**trial)));
     }
-    adopt_logged();
+    KERNEVO_CHECK(adopt_logged());
     result_.best = best_ ? std::optional<Trial>(*best_) : std::nullopt;
     return std::move(result_);
   }
@@ -59,6 +59,12 @@ private:
 
   bool faster_than_best(const Trial& trial) const {
     return trial.time && !trial.partial && (!best_ || *trial.time < *best_->time);
+  }
+
+  // It may be the best, and it is worth finding out.
+  bool promising(const Trial& trial) const {
+    return trial.time && !trial.partial &&
+           (!best_ || trial.time->value < best_->time->value * (1 + objective_.doubt()));
   }
 
   // Looks whether to stop; once decided it stays, but for an interruption, which is always heard.
@@ -150,9 +156,9 @@ private:
 
   // Checks what would be the new best and counts it again, records the trial and tells it.
   Result<void> take(Trial trial) {
-    const bool promising = faster_than_best(trial);
+    const bool wanted = trial.checked ? faster_than_best(trial) : promising(trial);
     bool news = log_ != nullptr && log_->find(trial.configuration) == nullptr;
-    if (promising && !trial.checked) {
+    if (wanted && !trial.checked) {
       KERNEVO_CHECK(check(trial));
       news = log_ != nullptr;
     } else if (const Trial* logged = log_ == nullptr ? nullptr : log_->find(trial.configuration)) {
@@ -160,7 +166,7 @@ private:
     }
     if (news)
       KERNEVO_CHECK(log_->append(trial));
-    const bool best = promising && trial.outcome == Outcome::ok && faster_than_best(trial);
+    const bool best = wanted && trial.outcome == Outcome::ok && faster_than_best(trial);
     if (best)
       best_ = std::make_shared<const Trial>(trial);
     search_.tell(trial);
@@ -179,6 +185,11 @@ private:
       trial.reason = std::move(*complaint);
       return {};
     }
+    if (best_) {
+      KERNEVO_TRY(contested, contest(trial, *best_));
+      if (contested)
+        return {};
+    }
     KERNEVO_TRY(recounted, objective_.recount(space_.values(trial.configuration), best_.get()));
     if (!recounted)
       return {};
@@ -186,6 +197,19 @@ private:
     recounted->checked = true;
     trial = std::move(*recounted);
     return {};
+  }
+
+  // Against another, in turns; false where the objective has no such thing.
+  Result<bool> contest(Trial& trial, const Trial& incumbent) {
+    KERNEVO_TRY(told, objective_.contest(space_.values(trial.configuration),
+                                         space_.values(incumbent.configuration), incumbent));
+    if (!told)
+      return false;
+    told->configuration = trial.configuration;
+    told->counters = trial.counters;
+    told->checked = true;
+    trial = std::move(*told);
+    return true;
   }
 
   // The fastest of them that is right becomes the first incumbent.
@@ -220,12 +244,27 @@ private:
   }
 
   // An earlier run with another seed may have found something better.
-  void adopt_logged() {
+  Result<void> adopt_logged() {
     if (log_ == nullptr)
-      return;
+      return {};
+    std::shared_ptr<const Trial> logged;
     for (const Trial& trial : log_->trials())
-      if (trial.checked && trial.outcome == Outcome::ok && faster_than_best(trial))
-        best_ = std::make_shared<const Trial>(trial);
+      if (trial.checked && trial.outcome == Outcome::ok && faster_than_best(trial) &&
+          (!logged || *trial.time < *logged->time))
+        logged = std::make_shared<const Trial>(trial);
+    if (!logged)
+      return {};
+    if (best_) {
+      Trial beside = *logged;
+      KERNEVO_TRY(contested, contest(beside, *best_));
+      if (contested) {
+        if (beside.outcome == Outcome::ok && faster_than_best(beside))
+          best_ = std::make_shared<const Trial>(std::move(beside));
+        return {};
+      }
+    }
+    best_ = std::move(logged);
+    return {};
   }
 
   void notify(TuningEvent event, const Trial* last) const {

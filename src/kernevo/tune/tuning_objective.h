@@ -26,6 +26,16 @@ public:
                                                        const search::Trial* /*incumbent*/) {
     return std::optional<search::Trial>();
   }
+  // Of a device that measures: how fast the first is beside the second when the two are timed in
+  // turns, on the scale of the second's times. Less time than the second's is only told where that
+  // was shown. Nothing where times do not drift. Called from one thread.
+  virtual Result<std::optional<search::Trial>> contest(const ParameterValues& /*values*/,
+                                                       const ParameterValues& /*incumbent*/,
+                                                       const search::Trial& /*timed*/) {
+    return std::optional<search::Trial>();
+  }
+  // A trial that seems slower than the best by no more than this share of its time may be faster.
+  virtual double doubt() const { return 0; }
 };
 
 } // namespace kernevo::tune
