@@ -35,7 +35,41 @@ void print_launch(const LaunchBench& launch) {
   fmt::print("{}", table(rows, 4));
 }
 
-void print_result(const Options& options, const BenchResult& result) {
+std::string conditions_text(const Timing& timing) {
+  const Receipt& receipt = timing.receipt;
+  std::string text = fmt::format("{} samples, {} ({})", timing.samples.size(),
+                                 name_of(timing.quality.grade), timing.quality.reason);
+  if (receipt.cache)
+    text += fmt::format(", {} cache", name_of(*receipt.cache));
+  if (receipt.clocks && receipt.clocks->multiprocessor_mhz)
+    text += fmt::format(", {:.0f} MHz{}", *receipt.clocks->multiprocessor_mhz,
+                        receipt.clocks->locked ? " locked" : "");
+  if (receipt.celsius)
+    text += fmt::format(", {:.0f} C", *receipt.celsius);
+  if (receipt.watts)
+    text += fmt::format(", {:.0f} W", *receipt.watts);
+  return text;
+}
+
+// One line for each shape, nothing made of the two together but how far apart they are.
+void print_beside(const CheckedBench& benched) {
+  const BenchResult& result = benched.result;
+  std::vector<std::vector<std::string>> rows = {
+      {"shape", std::string(name_of(result.device.method)), "modelled", "", "modelled / it"}};
+  for (std::size_t i = 0; i < result.cases.size(); ++i) {
+    const Timing& model = benched.modelled->cases.at(i).timing;
+    rows.push_back(
+        {result.cases[i].case_id, time_text(result.cases[i].timing.median.value),
+         time_text(model.median.value),
+         fmt::format("{} to {}", time_text(model.interval.low.value),
+                     time_text(model.interval.high.value)),
+         fmt::format("{:.2f}", model.median.value / result.cases[i].timing.median.value)});
+  }
+  fmt::print("the model beside it, of {}\n{}", benched.modelled_on, table(rows));
+}
+
+void print_result(const Options& options, const CheckedBench& benched) {
+  const BenchResult& result = benched.result;
   if (!options.common.quiet) {
     fmt::print("task     {}\nkernel   {}\ndevice   {}\n", options.task, options.kernel,
                device_text(result.device));
@@ -48,9 +82,15 @@ void print_result(const Options& options, const BenchResult& result) {
                time_text(c.timing.interval.low.value), time_text(c.timing.interval.high.value));
     if (options.common.quiet)
       continue;
+    if (c.timing.quality.grade == TimingGrade::disturbed)
+      fmt::print("  {} {}\n", paint("disturbed:", Tone::warning), c.timing.quality.reason);
+    if (has_samples(c.timing.method))
+      fmt::print("  {}\n", conditions_text(c.timing));
     for (const LaunchBench& launch : c.launches)
       print_launch(launch);
   }
+  if (benched.modelled)
+    print_beside(benched);
   if (!options.common.quiet && result.device.method == TimingMethod::modelled)
     fmt::print("shares are the time each resource alone would need, of the predicted time; they "
                "overlap and do not add up\n");
@@ -83,10 +123,13 @@ Json launch_json(const LaunchBench& launch) {
   return json;
 }
 
-void print_json(const Options& options, const BenchResult& result) {
+void print_json(const Options& options, const CheckedBench& benched) {
+  const BenchResult& result = benched.result;
   Json json{{"task", options.task},
             {"kernel", options.kernel},
             {"device", result.device.name},
+            {"method", name_of(result.device.method)},
+            {"hardware", hardware_of(result.device)},
             {"parameters", result.parameters},
             {"objective_ns", result.objective->value},
             {"cases", Json::array()}};
@@ -98,6 +141,12 @@ void print_json(const Options& options, const BenchResult& result) {
       one["launches"].push_back(launch_json(launch));
     json["cases"].push_back(std::move(one));
   }
+  if (benched.modelled) {
+    json["modelled"] = {{"on", benched.modelled_on}, {"cases", Json::array()}};
+    for (const CaseBench& c : benched.modelled->cases)
+      json["modelled"]["cases"].push_back(
+          {{"case", c.case_id}, {"timing", Json::parse(to_json(c.timing))}});
+  }
   fmt::print("{}\n", dump_json(json, 2));
 }
 
@@ -106,9 +155,9 @@ Result<int> run(const Options& options) {
   if (!benched)
     return kNo;
   if (options.common.json)
-    print_json(options, benched->result);
+    print_json(options, *benched);
   else
-    print_result(options, benched->result);
+    print_result(options, *benched);
   return kYes;
 }
 
@@ -117,9 +166,11 @@ Result<int> run(const Options& options) {
 Command add_bench(CommandLine& app) {
   auto options = std::make_shared<Options>();
   CommandLine* command = app.add_subcommand(
-      "bench", "How fast is this kernel? Checks it on small shapes, then predicts its time on the "
-               "task's shapes, with every term of the model");
+      "bench", "How fast is this kernel? Checks it on small shapes, then measures its time on the "
+               "task's shapes, or predicts it, with every term of the model");
   add_checked_bench(*command, *options);
+  command->add_flag("--with-model", options->with_model,
+                    "Where times are measured: the model's beside them, to see what it is worth");
   return {[options] {
     const auto code = run(*options);
     return code ? *code : report_error(code.error(), options->common);

@@ -159,6 +159,8 @@ void print_result(const Options& options, const VisibleCheck& shown,
     if (!result.parameters.empty())
       fmt::print("with     {}\n", parameters_text(result.parameters));
     print_build(result);
+    if (!verdict.judged_by.empty())
+      fmt::print("judged   {}\n", verdict.judged_by);
     if (!verdict.cases.empty()) {
       fmt::print("cases\n");
       print_cases(verdict);
@@ -200,7 +202,7 @@ int run(Options& options) {
     return report_error(order.error(), options.common);
   options.check.order = *order;
   options.check.memory_bytes = static_cast<std::uint64_t>(options.memory_gb * 1e9);
-  const auto device = open_device(options.device, task->task.target_gpu);
+  const auto device = open_for(options.device, task->task, options.common);
   if (!device)
     return report_error(device.error(), options.common);
   const Audience audience = audience_of(options.blind);

@@ -84,13 +84,36 @@ void add_checked_bench(CommandLine& command, CheckedBenchOptions& options) {
   add_common(command, options.common);
 }
 
+namespace {
+
+// The same kernel on the companion of a device: the same PTX, where both take the same.
+Result<void> add_model(Device& device, const CheckedBenchOptions& options,
+                       const ParameterValues& parameters, Audience audience,
+                       CheckedBench& checked) {
+  if (!device.companion())
+    return fail(ErrorCode::unsupported,
+                fmt::format("there is no virtual GPU like {} to model it", device.identity().name));
+  Device& companion = *device.companion()->device;
+  KERNEVO_TRY(prepared, prepare_kernel(companion, checked.task, checked.kernel, parameters));
+  KERNEVO_TRY(timed, bench_prepared(companion, prepared, options.bench));
+  if (timed.fault)
+    return fail(ErrorCode::unsupported,
+                fmt::format("{} cannot model it: {}", companion.identity().name, timed.summary));
+  checked.modelled = visible(std::move(timed), checked.task, audience);
+  checked.modelled_on =
+      fmt::format("{}, {}", companion.identity().name, device.companion()->likeness);
+  return {};
+}
+
+} // namespace
+
 Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& options) {
   const Audience audience = audience_of(options.blind);
   KERNEVO_TRY(task, load_task(options.task));
   KERNEVO_TRY(kernel, load_kernel_file(options.kernel));
   KERNEVO_TRY(parameters, parse_parameters(options.parameters));
   KERNEVO_CHECK(check_cases(task.task, options.bench.only_cases));
-  KERNEVO_TRY(device, open_device(options.device, task.task.target_gpu));
+  KERNEVO_TRY(device, open_for(options.device, task.task, options.common));
   KERNEVO_TRY(prepared, prepare_kernel(*device, task.task, kernel, parameters));
   if (!options.unchecked) {
     CheckOptions check;
@@ -108,7 +131,17 @@ Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& opt
     KERNEVO_CHECK(tell_fault(options, kernel, *result.fault, result.summary));
     return std::nullopt;
   }
-  return CheckedBench{std::move(task.task), std::move(kernel), std::move(result)};
+  CheckedBench checked{std::move(task.task), std::move(kernel), std::move(result), {}, {}};
+  const bool measures = device->capabilities().measures;
+  if (options.with_model && !measures)
+    return fail(
+        ErrorCode::usage,
+        fmt::format("--with-model: the times of {} are modelled already", device->identity().name),
+        std::nullopt, "name a device that measures, such as --device cuda:0");
+  const bool wants_counters = options.with_counters && !device->capabilities().instrumented;
+  if (options.with_model || wants_counters)
+    KERNEVO_CHECK(add_model(*device, options, parameters, audience, checked));
+  return std::optional(std::move(checked));
 }
 
 } // namespace kernevo::cli

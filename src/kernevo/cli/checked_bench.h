@@ -23,6 +23,10 @@ struct CheckedBenchOptions {
   BenchOptions bench;
   bool unchecked = false;
   bool blind = false;
+  // What the model says as well, where the device measures.
+  bool with_model = false;
+  // Counters are wanted: a companion's, where the device gives none.
+  bool with_counters = false;
 };
 
 void add_checked_bench(CommandLine& command, CheckedBenchOptions& options);
@@ -31,6 +35,9 @@ struct CheckedBench {
   Task task;
   KernelFile kernel;
   BenchResult result;
+  // Of the companion, for the same kernel; nothing here is ever compared with the result.
+  std::optional<BenchResult> modelled;
+  std::string modelled_on; // "virtual:A100, the same GPU"
 };
 
 // Nothing when the kernel is wrong or faults: there is no time worth knowing, and what is wrong has

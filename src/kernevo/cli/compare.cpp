@@ -66,8 +66,10 @@ void print_cases(const CompareResult& result) {
     row(result.cases[i].case_id, result.incumbent.cases[i].timing.median.value,
         result.candidate.cases[i].timing.median.value, result.cases[i].comparison);
   row("all", result.incumbent.objective->value, result.candidate.objective->value, result.overall);
-  fmt::print("times    {}, for {}\n{}", name_of(result.incumbent.device.method),
-             result.incumbent.device.gpu.name, table(rows));
+  const DeviceIdentity& device = result.incumbent.device;
+  fmt::print("times    {}, for {}\n{}", name_of(device.method),
+             device.method == TimingMethod::modelled ? device.gpu.name : device_text(device),
+             table(rows));
 }
 
 struct Resource {
@@ -168,9 +170,11 @@ void print_result(const Options& options, const CompareResult& result, const std
                                             : "  " + parameters_text(result.candidate.parameters));
     print_cases(result);
     const std::size_t shown = heaviest(result);
-    print_builds(result, shown);
+    const bool counted = !result.incumbent.cases[shown].launches.empty();
+    if (counted)
+      print_builds(result, shown);
     for (std::size_t i = 0; i < result.cases.size(); ++i)
-      if (options.all || i == shown)
+      if (counted && (options.all || i == shown))
         print_counters(result.cases[i], options.all);
     if (!diff.empty())
       fmt::print("source\n{}{}", diff, diff.ends_with('\n') ? "" : "\n");
@@ -209,6 +213,7 @@ Json side_json(const std::string& file, const BenchResult& bench) {
 void print_json(const Options& options, const CompareResult& result, const std::string& diff) {
   Json json{{"task", options.task},
             {"device", result.incumbent.device.name},
+            {"hardware", hardware_of(result.incumbent.device)},
             {"identical", result.identical},
             {"A", side_json(options.a, result.incumbent)},
             {"B", side_json(options.b, result.candidate)},
@@ -263,7 +268,7 @@ Result<int> run(Options& options) {
   KERNEVO_TRY(b, load_kernel_file(options.b));
   KERNEVO_TRY(parameters_a, merged(options.parameters, options.parameters_a));
   KERNEVO_TRY(parameters_b, merged(options.parameters, options.parameters_b));
-  KERNEVO_TRY(device, open_device(options.device, task.task.target_gpu));
+  KERNEVO_TRY(device, open_for(options.device, task.task, options.common));
   const Audience audience = audience_of(options.blind);
   StatusLine status(options.common);
   options.compare.observer = show_check(status);

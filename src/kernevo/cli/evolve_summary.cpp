@@ -92,6 +92,9 @@ Json spending_json(const std::map<std::string, evolve::Spending>& spending) {
 } // namespace
 
 int exit_code_of(const RunState& state) {
+  // Paused by something that is not the kernels' business.
+  if (state.stopped && state.stopped->reason == StopReason::unavailable)
+    return exit_code(ErrorCode::unavailable);
   return state.speedup() > 1 || evolve::met_by_baseline(state) ? kYes : kNo;
 }
 

@@ -94,8 +94,12 @@ void EvolveView::begin(const RunStarted& started, const evolve::RunState* resume
   fmt::print("task     {} ({} {})\n", started.task_file, context_.task.operation,
              name_of(context_.task.dtype));
   const DeviceIdentity& device = context_.device->identity();
-  fmt::print("device   {} (sm_{}); times are {}\n", device.name, device.gpu.compute_capability,
+  fmt::print("device   {}; times are {}\n",
+             device.method == TimingMethod::modelled
+                 ? fmt::format("{} (sm_{})", device.name, device.gpu.compute_capability)
+                 : device_text(device),
              name_of(device.method));
+  note_mismatch(device, context_.task.target_gpu, options_);
   fmt::print("search   {}, proposers {}, seed {}\n", name_of(started.settings.search),
              fmt::join(started.settings.proposers, ", "), started.settings.seed);
   for (const ModelSettings& model : started.settings.llm.models)

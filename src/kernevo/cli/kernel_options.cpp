@@ -9,8 +9,9 @@ namespace kernevo::cli {
 
 void add_device_options(CommandLine& command, DeviceChoice& choice) {
   command.add_option("--device", choice.device,
-                     "Where kernels run, such as virtual:H100 (default: the virtual GPU of the "
-                     "task's target; 'kernevo devices' lists them)");
+                     "Where kernels run, such as cuda:0 or virtual:H100 (default: the first real "
+                     "GPU, else the virtual one of the task's target; 'kernevo devices' lists "
+                     "them)");
   command.add_option("--gpu", choice.gpu, "Named GPU instead of the task's target: virtual:GPU");
 }
 
@@ -31,10 +32,25 @@ void add_inputs(CommandLine& command, std::uint64_t& seed) {
 }
 
 std::string device_text(const DeviceIdentity& device) {
-  return fmt::format("{} (sm_{})",
-                     device.method == TimingMethod::modelled ? "virtual " + device.gpu.name
-                                                             : device.name,
+  if (device.method == TimingMethod::modelled)
+    return fmt::format("virtual {} (sm_{})", device.gpu.name, device.gpu.compute_capability);
+  const std::string hardware = hardware_of(device);
+  return fmt::format("{}{} (sm_{})", device.name, hardware.empty() ? "" : " " + hardware,
                      device.gpu.compute_capability);
+}
+
+void note_mismatch(const DeviceIdentity& device, const std::string& target_gpu,
+                   const CommonOptions& common) {
+  const std::string mismatch = mismatch_of(device, target_gpu);
+  if (!mismatch.empty() && !common.quiet)
+    fmt::print(stderr, "kernevo: {}\n", mismatch);
+}
+
+Result<std::shared_ptr<Device>> open_for(const DeviceChoice& choice, const Task& task,
+                                         const CommonOptions& common) {
+  KERNEVO_TRY(device, open_device(choice, task.target_gpu));
+  note_mismatch(device->identity(), task.target_gpu, common);
+  return std::move(device);
 }
 
 Result<ParameterValues> parse_parameters(const std::vector<std::string>& settings) {

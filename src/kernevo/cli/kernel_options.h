@@ -2,8 +2,10 @@
 #pragma once
 
 #include "kernevo/base/result.h"
+#include "kernevo/cli/command.h"
 #include "kernevo/device/open_device.h"
 #include "kernevo/kernel/kernel_file.h"
+#include "kernevo/model/task.h"
 
 #include <cstdint>
 #include <string>
@@ -17,13 +19,19 @@ class CommandLine;
 // --device and --gpu.
 void add_device_options(CommandLine& command, DeviceChoice& choice);
 
+// Opens it; says on stderr where a real GPU is another than the task is written for.
+Result<std::shared_ptr<Device>> open_for(const DeviceChoice& choice, const Task& task,
+                                         const CommonOptions& common);
+void note_mismatch(const DeviceIdentity& device, const std::string& target_gpu,
+                   const CommonOptions& common);
+
 // --patience.
 void add_patience(CommandLine& command, double& minutes);
 
 // --inputs, of a run.
 void add_inputs(CommandLine& command, std::uint64_t& seed);
 
-// "virtual A100 (sm_80)", or the name of a device that is real.
+// "virtual A100 (sm_80)", or name, hardware and driver of a device that has one.
 std::string device_text(const DeviceIdentity& device);
 
 // "BM=64" each; integers only.

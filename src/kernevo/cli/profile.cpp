@@ -1,8 +1,11 @@
 // kernevo profile TASK KERNEL: why does it take as long as it does?
 #include "kernevo/cli/checked_bench.h"
 #include "kernevo/cli/command_line.h"
+#include "kernevo/cli/kernel_options.h"
 #include "kernevo/cli/profile_report.h"
 #include "kernevo/evaluate/explain_bench.h"
+#include "kernevo/model/json.h"
+#include "kernevo/model/json_fields.h"
 
 #include <fmt/format.h>
 #include <memory>
@@ -10,17 +13,45 @@
 namespace kernevo::cli {
 namespace {
 
+// Where the counters below do not come from the device that was timed.
+void print_measured(const CheckedBench& benched) {
+  const DeviceIdentity& device = benched.result.device;
+  for (const CaseBench& c : benched.result.cases)
+    fmt::print("{}  {}  {} on {}\n", c.case_id, time_text(c.timing.median.value),
+               name_of(c.timing.method), device_text(device));
+  fmt::print("{} gives no counters: those below, and the times they come to, are modelled, of {}\n",
+             device.name, benched.modelled_on);
+}
+
+Json measured_json(const CheckedBench& benched) {
+  Json json{{"device", benched.result.device.name},
+            {"hardware", hardware_of(benched.result.device)},
+            {"method", name_of(benched.result.device.method)},
+            {"counters_of", benched.modelled_on},
+            {"cases", Json::array()}};
+  for (const CaseBench& c : benched.result.cases)
+    json["cases"].push_back({{"case", c.case_id}, {"timing", Json::parse(to_json(c.timing))}});
+  return json;
+}
+
 Result<int> run(const CheckedBenchOptions& options) {
   KERNEVO_TRY(rules, load_rules());
   KERNEVO_TRY(benched, checked_bench(options));
   if (!benched)
     return kNo;
-  KERNEVO_TRY(explanations, explain_bench(benched->task, benched->result, rules));
-  const ProfileReport report{options.task, options.kernel, benched->kernel, benched->result,
-                             explanations};
-  fmt::print("{}", options.common.json    ? profile_json(report) + "\n"
-                   : options.common.quiet ? profile_summary(report)
-                                          : profile_text(report));
+  const BenchResult& counted = benched->modelled ? *benched->modelled : benched->result;
+  KERNEVO_TRY(explanations, explain_bench(benched->task, counted, rules));
+  const ProfileReport report{options.task, options.kernel, benched->kernel, counted, explanations};
+  if (options.common.json) {
+    Json json = Json::parse(profile_json(report));
+    if (benched->modelled)
+      json["measured"] = measured_json(*benched);
+    fmt::print("{}\n", dump_json(json, 2));
+    return kYes;
+  }
+  if (benched->modelled)
+    print_measured(*benched);
+  fmt::print("{}", options.common.quiet ? profile_summary(report) : profile_text(report));
   return kYes;
 }
 
@@ -31,6 +62,7 @@ Command add_profile(CommandLine& app) {
   CommandLine* command = app.add_subcommand(
       "profile", "Why does this kernel take as long as it does? Counters, roofline, bounds, what "
                  "holds it back with what to try, and the source lines behind it");
+  options->with_counters = true;
   add_checked_bench(*command, *options);
   return {[options] {
     const auto code = run(*options);

@@ -28,6 +28,7 @@ Result<int> run(const Options& options) {
     fmt::print("{}\n", Json{{"run", stored.state.started.run},
                             {"decisions", result.decisions},
                             {"proposals", result.proposals},
+                            {"contests", result.contests},
                             {"identical", same},
                             {"differences", result.differences}}
                            .dump(2));
@@ -35,9 +36,12 @@ Result<int> run(const Options& options) {
   }
   for (const std::string& difference : result.differences)
     fmt::print("  {}\n", difference);
-  fmt::print("{}  {} decisions and {} kernels made again from the journal{}\n",
+  fmt::print("{}  {} decisions and {} kernels made again from the journal{}{}\n",
              same ? paint("IDENTICAL", Tone::good) : paint("DIFFERENT", Tone::bad),
              result.decisions, result.proposals,
+             result.contests == 0
+                 ? ""
+                 : fmt::format(", {} bests held against their shots again", result.contests),
              same ? "" : "; was it written by another version?");
   return same ? kYes : kNo;
 }

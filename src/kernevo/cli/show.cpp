@@ -71,7 +71,10 @@ Result<int> run(const Options& options) {
   const RunStarted& started = stored.state.started;
   fmt::print("run      {}\ntask     {} ({})\ndevice   {}; times are {}\n",
              stored.journal->folder().string(), started.task_file, started.operation,
-             is_modelled(started) ? "virtual " + started.gpu : started.device, started.method);
+             is_modelled(started)       ? "virtual " + started.gpu
+             : started.hardware.empty() ? started.device
+                                        : fmt::format("{} ({})", started.device, started.hardware),
+             started.method);
   if (!options.common.quiet)
     print_steps(rows);
   print_run_summary(stored.state, *stored.journal, stored.journal->folder(), options.common.quiet);

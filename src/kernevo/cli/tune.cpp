@@ -148,7 +148,7 @@ Result<int> run_tuning(const Options& options) {
   KERNEVO_TRY(task, load_task(options.task));
   KERNEVO_TRY(kernel, load_kernel_file(options.kernel));
   KERNEVO_CHECK(check_target(options));
-  KERNEVO_TRY(device, open_device(options.device, task.task.target_gpu));
+  KERNEVO_TRY(device, open_for(options.device, task.task, options.common));
   KERNEVO_TRY(subject, tune::prepare_subject(task.task, kernel, *device));
   tune::TunerOptions tuner = tuner_options(options, subject);
   KERNEVO_CHECK(search::make_strategy(options.strategy, subject.space));

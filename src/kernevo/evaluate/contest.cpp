@@ -17,9 +17,10 @@ namespace {
 
 constexpr double kError = 0.01; // of the verdict over all shapes together
 
-PairedPlan paired_plan(double confidence) {
+PairedPlan paired_plan(const Contest& contest) {
   PairedPlan plan;
-  plan.confidence = confidence;
+  plan.confidence = contest.confidence;
+  plan.min_blocks = contest.least_blocks;
   return plan;
 }
 
@@ -54,8 +55,10 @@ std::string disturbance_of(const Episode& episode) {
 
 class Holder {
 public:
-  Holder(Device& device, const Task& task, const BenchOptions& options)
-      : device_(device), task_(task), options_(options) {}
+  Holder(Device& device, const Task& task, const BenchOptions& options, int least_blocks)
+      : device_(device), task_(task), options_(options) {
+    contest_.least_blocks = least_blocks;
+  }
 
   Result<Contest> hold(const PreparedKernel& incumbent, const PreparedKernel& candidate) {
     const std::array kernels{&incumbent, &candidate};
@@ -94,7 +97,7 @@ private:
   Result<void> time(const KernelSubject& incumbent, const KernelSubject& candidate,
                     const ShapeCase& shape, const ExpectationSource& expectation) {
     ComparePlan plan;
-    plan.paired = paired_plan(contest_.confidence);
+    plan.paired = paired_plan(contest_);
     KERNEVO_TRY(pair,
                 measure_pair(device_, incumbent, candidate, shape, expectation, plan, options_));
     if (pair.incumbent_fault)
@@ -120,8 +123,9 @@ private:
 } // namespace
 
 Result<Contest> hold_contest(Device& device, const Task& task, const PreparedKernel& incumbent,
-                             const PreparedKernel& candidate, const BenchOptions& options) {
-  return Holder(device, task, options).hold(incumbent, candidate);
+                             const PreparedKernel& candidate, const BenchOptions& options,
+                             int least_blocks) {
+  return Holder(device, task, options, least_blocks).hold(incumbent, candidate);
 }
 
 Comparison overall_of(Objective objective, const std::vector<ContestCase>& cases) {
@@ -180,6 +184,7 @@ std::string to_json(const Contest& contest) {
   Json json{{"fault", nullptr},
             {"cases", Json::array()},
             {"confidence", contest.confidence},
+            {"least_blocks", contest.least_blocks},
             {"disturbed", contest.disturbed}};
   if (contest.fault)
     json["fault"] = {{"side", contest.fault->side == Side::incumbent ? "incumbent" : "candidate"},
@@ -196,11 +201,13 @@ std::string to_json(const Contest& contest) {
 
 Result<Contest> contest_from_json(std::string_view text, Objective objective) {
   return read_json(text, "contest", [&](const Json& json) {
-    only_keys(json, {"fault", "cases", "confidence", "disturbed"});
+    only_keys(json, {"fault", "cases", "confidence", "least_blocks", "disturbed"});
     Contest contest;
     contest.confidence = amount_at(json, "confidence");
     if (!(contest.confidence > 0 && contest.confidence < 1))
       refuse("a confidence is a fraction");
+    contest.least_blocks = json.at("least_blocks");
+    value_of(make_paired_plan(paired_plan(contest)));
     contest.disturbed = json.at("disturbed");
     if (const Json& fault = json.at("fault"); !fault.is_null()) {
       only_keys(fault, {"side", "kind", "summary", "out_of_time"});
@@ -216,8 +223,8 @@ Result<Contest> contest_from_json(std::string_view text, Objective objective) {
       c.weight = amount_at(one, "weight");
       c.episode.incumbent = value_of(timing_from_json(dump_json(one.at("incumbent"))));
       c.episode.candidate = value_of(timing_from_json(dump_json(one.at("candidate"))));
-      c.episode.comparison = compare_timings(c.episode.incumbent, c.episode.candidate,
-                                             paired_plan(contest.confidence));
+      c.episode.comparison =
+          compare_timings(c.episode.incumbent, c.episode.candidate, paired_plan(contest));
       if (const std::string why = disturbance_of(c.episode); !why.empty()) {
         c.episode.comparison.standing = Standing::ambiguous;
         c.episode.comparison.reason = why;

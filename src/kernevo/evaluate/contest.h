@@ -29,12 +29,18 @@ struct Contest {
   std::vector<ContestCase> cases;
   Comparison overall;       // by the task's objective
   double confidence = 0.99; // of each shape's verdict
+  int least_blocks = 0;     // of each shape
   std::string disturbed;    // why nobody must lean on it; empty when it was quiet
 };
 
+// Blocks of shots, at least: to decide, and to say how much faster, where a verdict comes early.
+inline constexpr int kBlocksToDecide = 12;
+inline constexpr int kBlocksToAnnounce = 40;
+
 // The seed decides inputs and turns; use each once. Subjects are loaded here.
 Result<Contest> hold_contest(Device& device, const Task& task, const PreparedKernel& incumbent,
-                             const PreparedKernel& candidate, const BenchOptions& options);
+                             const PreparedKernel& candidate, const BenchOptions& options,
+                             int least_blocks = kBlocksToDecide);
 
 // What the shapes' comparisons come to: how many times as fast the objective is, with the interval
 // that follows from theirs. They hold together, so does it.

@@ -334,7 +334,7 @@ private:
       end(*judgement, judgement->fault == FaultKind::unproven ? "" : "not confirmed: ");
       return {};
     }
-    KERNEVO_TRY(again, objective_->contest_with(rival, e.parameters, "announced"));
+    KERNEVO_TRY(again, objective_->contest_with(rival, e.parameters, kAnnounced));
     if (take(again.contest) && is_faster(again.contest)) {
       e.outcome = StepOutcome::improved;
       e.contest = again.key;
@@ -426,7 +426,7 @@ Result<Evaluation> contest_again(const RunContext& context, store::Memo& memo,
               parse_kernel_file(request.source, fmt::format("step-{}.cu", request.candidate)));
   InstanceObjective objective(context, memo, kernel, request.inputs, request.patience_minutes);
   evaluation.outcome = StepOutcome::not_better;
-  for (const char* purpose : {"first", "announced"}) {
+  for (const std::string_view purpose : {std::string_view("first"), kAnnounced}) {
     KERNEVO_TRY(held, objective.contest_with(*request.rival, evaluation.parameters, purpose));
     if (held.contest.fault) {
       evaluation.summary = held.contest.fault->fault.summary;

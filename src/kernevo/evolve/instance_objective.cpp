@@ -197,7 +197,8 @@ Result<InstanceObjective::Held> InstanceObjective::contest_with(const Rival& riv
   KERNEVO_TRY(second, prepared(values));
   BenchOptions options = bench_options();
   options.seed = derived_seed(seed_, held.key);
-  KERNEVO_TRY(contest, hold_contest(*context_.device, context_.task, first, *second, options));
+  KERNEVO_TRY(contest, hold_contest(*context_.device, context_.task, first, *second, options,
+                                    purpose == kAnnounced ? kBlocksToAnnounce : kBlocksToDecide));
   KERNEVO_CHECK(tune::refuse_disturbed(contest.disturbed));
   KERNEVO_CHECK(memo_.remember(held.key, to_json(contest)));
   held.contest = std::move(contest);

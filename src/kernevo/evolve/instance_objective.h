@@ -25,6 +25,9 @@ struct Rival {
   Nanoseconds objective;
 };
 
+// The purpose of a contest whose times are announced.
+inline constexpr std::string_view kAnnounced = "announced";
+
 class InstanceObjective : public tune::TuningObjective {
 public:
   // All must outlive it. `seed` chooses inputs and counted blocks.

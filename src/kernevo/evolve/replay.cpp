@@ -1,6 +1,8 @@
 #include "kernevo/evolve/replay.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/evaluate/contest.h"
+#include "kernevo/task/load_task.h"
 
 #include <fmt/format.h>
 
@@ -20,6 +22,8 @@ public:
       return true;
     }));
     for (std::size_t i = 0; i < events.size(); ++i) {
+      if (const auto* evaluation = std::get_if<Evaluation>(&events[i]))
+        KERNEVO_CHECK(hold_again(*evaluation));
       KERNEVO_CHECK(look_at(events, i));
       state_.apply(events[i]);
     }
@@ -30,6 +34,30 @@ private:
   void differ(std::string text) {
     if (result_.differences.size() < kDifferencesKept)
       result_.differences.push_back(std::move(text));
+  }
+
+  // Does the verdict that made it the best follow from the shots on file?
+  Result<void> hold_again(const Evaluation& evaluation) {
+    if (evaluation.outcome != StepOutcome::improved || evaluation.contest.empty())
+      return {};
+    KERNEVO_TRY(kept, journal_.recall(evaluation.contest));
+    if (!kept) {
+      differ(fmt::format("the shots that made step {} the best are missing", evaluation.step));
+      return {};
+    }
+    KERNEVO_TRY(text, journal_.blob(state_.started.task));
+    KERNEVO_TRY(reference, reference_source());
+    KERNEVO_TRY(loaded, parse_task(text, state_.started.task_file, &reference));
+    KERNEVO_TRY(contest, contest_from_json(*kept, loaded.task.objective));
+    ++result_.contests;
+    if (!replaces_incumbent(contest.overall))
+      differ(fmt::format("the shots of step {} do not show it to be faster", evaluation.step));
+    return {};
+  }
+
+  Result<std::string> reference_source() {
+    KERNEVO_TRY(reference, journal_.candidate(0));
+    return reference ? journal_.blob(reference->source) : Result<std::string>(std::string());
   }
 
   // Stops that the fold of the events does not explain.

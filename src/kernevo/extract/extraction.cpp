@@ -1,6 +1,7 @@
 #include "kernevo/extract/extraction.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/evaluate/contest.h"
 #include "kernevo/evaluate/visible.h"
 #include "kernevo/evolve/orchestrator.h"
 #include "kernevo/task/load_task.h"
@@ -28,6 +29,7 @@ public:
     KERNEVO_TRY(file, parse_kernel_file(source, fmt::format("step-{}.cu", result_.candidate.step)));
     result_.file = std::move(file);
     KERNEVO_CHECK(read_lineage());
+    KERNEVO_CHECK(read_conditions());
     KERNEVO_CHECK(redact());
     return std::move(result_);
   }
@@ -120,6 +122,18 @@ private:
       return fail(ErrorCode::input, fmt::format("the candidate of step {} is missing", step),
                   Place{run()}, fmt::format("'kernevo runs --repair {}'", run()));
     return std::move(*candidate);
+  }
+
+  Result<void> read_conditions() {
+    if (result_.evaluation.contest.empty())
+      return {};
+    KERNEVO_TRY(kept, journal_.recall(result_.evaluation.contest));
+    if (!kept)
+      return {};
+    KERNEVO_TRY(contest, contest_from_json(*kept, result_.task.objective));
+    if (!contest.cases.empty())
+      result_.conditions = contest.cases.front().episode.candidate.receipt;
+    return {};
   }
 
   Result<void> read_lineage() {

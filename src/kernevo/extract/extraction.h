@@ -6,6 +6,7 @@
 #include "kernevo/kernel/kernel_file.h"
 #include "kernevo/model/run_event.h"
 #include "kernevo/model/task.h"
+#include "kernevo/model/timing.h"
 #include "kernevo/store/journal.h"
 
 #include <optional>
@@ -24,13 +25,15 @@ struct Extraction {
   RunStarted started;
   Task task;
   std::string task_text;
-  bool best = false;             // it was the best of the run when it was read
-  Directive directive;           // what the step was asked for
-  Candidate candidate;           // what was proposed: by this step, or by the one it tuned
-  Evaluation evaluation;         // of the step, with the parameters it found
-  Evaluation baseline;           // of the reference
-  std::string reference;         // source of the reference
-  KernelFile file;               // as it was proposed; its parameters are not bound
+  bool best = false;     // it was the best of the run when it was read
+  Directive directive;   // what the step was asked for
+  Candidate candidate;   // what was proposed: by this step, or by the one it tuned
+  Evaluation evaluation; // of the step, with the parameters it found
+  Evaluation baseline;   // of the reference
+  std::string reference; // source of the reference
+  KernelFile file;       // as it was proposed; its parameters are not bound
+  // Of the shots that made it the best, on a device that measures; absent where it was not.
+  std::optional<Receipt> conditions;
   std::vector<Ancestor> lineage; // the candidate first, along first parents to the reference
 
   Step step() const { return evaluation.step; }

@@ -65,6 +65,9 @@ Result<std::string> render_json(const Extraction& x, const ReceiptOptions& optio
                     {"dtype", name_of(x.task.dtype)}, {"text", x.task_text}};
   object["gpu"] = x.started.gpu;
   object["method"] = x.started.method;
+  object["device"] = x.started.device;
+  if (!x.started.hardware.empty())
+    object["hardware"] = x.started.hardware;
   object["seed"] = x.started.settings.seed;
   object["speedup"] = x.speedup();
   object["baseline_ns"] = x.baseline.objective->value;

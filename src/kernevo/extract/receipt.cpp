@@ -45,6 +45,7 @@ public:
     add_times();
     if (!x_.evaluation.parameters.empty())
       add("with", parameters_text(x_.evaluation.parameters));
+    add_device();
     const std::string where = is_modelled(run) ? "the virtual GPU" : "the " + run.gpu;
     add("checked",
         confirmed()
@@ -82,6 +83,21 @@ private:
     if (x_.step() != x_.candidate.step)
       text += fmt::format(", which tuned step {}", x_.candidate.step);
     return text;
+  }
+
+  // What measured it, or played at it, and how that was.
+  void add_device() {
+    const RunStarted& run = x_.started;
+    if (is_modelled(run))
+      return;
+    std::string text = run.device;
+    if (!run.hardware.empty())
+      text += " " + run.hardware;
+    if (x_.conditions && x_.conditions->clocks && x_.conditions->clocks->multiprocessor_mhz)
+      text += fmt::format(", {:.0f} MHz", *x_.conditions->clocks->multiprocessor_mhz);
+    if (x_.conditions && x_.conditions->celsius)
+      text += fmt::format(", {:.0f} C", *x_.conditions->celsius);
+    add("device", text);
   }
 
   void add_times() {

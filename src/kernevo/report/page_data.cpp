@@ -377,7 +377,9 @@ std::string inside_script(const std::string& json) {
 
 std::string provenance(const RunStarted& started) {
   return is_modelled(started) ? fmt::format("modelled on virtual {}", started.gpu)
-                              : fmt::format("{} on {}", started.method, started.gpu);
+         : started.hardware.empty()
+             ? fmt::format("{} on {}", started.method, started.gpu)
+             : fmt::format("{} on {} ({})", started.method, started.device, started.hardware);
 }
 
 Result<std::string> page_data(const RunStory& story, store::Journal& journal, std::int64_t made,

@@ -229,7 +229,7 @@ Result<std::optional<Trial>> KernelObjective::contest(const ParameterValues& val
   // Once more before it is announced: the first time decides, the second says by how much.
   if (!contest.fault && replaces_incumbent(contest.overall)) {
     options.seed = derived_seed(options.seed, "again");
-    KERNEVO_TRY(again, hold_contest(device_, task_, first, second, options));
+    KERNEVO_TRY(again, hold_contest(device_, task_, first, second, options, kBlocksToAnnounce));
     contest = std::move(again);
   }
   KERNEVO_CHECK(refuse_disturbed(contest.disturbed));
