@@ -114,6 +114,11 @@ Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& opt
   KERNEVO_TRY(parameters, parse_parameters(options.parameters));
   KERNEVO_CHECK(check_cases(task.task, options.bench.only_cases));
   KERNEVO_TRY(device, open_for(options.device, task.task, options.common));
+  if (options.with_model && !device->capabilities().measures)
+    return fail(
+        ErrorCode::usage,
+        fmt::format("--with-model: the times of {} are modelled already", device->identity().name),
+        std::nullopt, "name a device that measures, such as --device cuda:0");
   KERNEVO_TRY(prepared, prepare_kernel(*device, task.task, kernel, parameters));
   if (!options.unchecked) {
     CheckOptions check;
@@ -132,12 +137,6 @@ Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& opt
     return std::nullopt;
   }
   CheckedBench checked{std::move(task.task), std::move(kernel), std::move(result), {}, {}};
-  const bool measures = device->capabilities().measures;
-  if (options.with_model && !measures)
-    return fail(
-        ErrorCode::usage,
-        fmt::format("--with-model: the times of {} are modelled already", device->identity().name),
-        std::nullopt, "name a device that measures, such as --device cuda:0");
   const bool wants_counters = options.with_counters && !device->capabilities().instrumented;
   if (options.with_model || wants_counters)
     KERNEVO_CHECK(add_model(*device, options, parameters, audience, checked));
