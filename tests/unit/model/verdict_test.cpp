@@ -26,8 +26,8 @@ TEST(Names, AreDistinctWords) {
   expect_distinct_names<FaultKind>(static_cast<int>(FaultKind::unproven) + 1);
   expect_distinct_names<Rung>(static_cast<int>(Rung::real_shapes) + 1);
   expect_distinct_names<FindingKind>(static_cast<int>(FindingKind::crash) + 1);
-  expect_distinct_names<TimingMethod>(static_cast<int>(TimingMethod::modelled) + 1);
-  expect_distinct_names<TimingGrade>(static_cast<int>(TimingGrade::extrapolated) + 1);
+  expect_distinct_names<TimingMethod>(static_cast<int>(TimingMethod::stand_in) + 1);
+  expect_distinct_names<TimingGrade>(static_cast<int>(TimingGrade::disturbed) + 1);
   expect_distinct_names<CacheState>(static_cast<int>(CacheState::hot) + 1);
   expect_distinct_names<Standing>(static_cast<int>(Standing::not_comparable) + 1);
 }
