@@ -137,7 +137,7 @@ class Workshop:
             "NO_COLOR": "1",
             "KERNEVO_CACHE": str(folder / "cache"),
         }
-        for name in ("KERNEVO_CUDA", "TMPDIR"):
+        for name in ("KERNEVO_CUDA", "KERNEVO_DEVICE", "TMPDIR"):
             if name in os.environ:
                 self.environment[name] = os.environ[name]
 

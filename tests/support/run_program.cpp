@@ -16,7 +16,7 @@ SubprocessResult run_program(const std::string& program, const std::vector<std::
   request.cancelled = kill_it;
   for (const char* name :
        {"PATH", "HOME", "XDG_CACHE_HOME", "TMPDIR", "KERNEVO_CUDA", "KERNEVO_CACHE",
-        "KERNEVO_SHARE", "CUDA_HOME", "ASAN_OPTIONS", "TSAN_OPTIONS"})
+        "KERNEVO_SHARE", "KERNEVO_DEVICE", "CUDA_HOME", "ASAN_OPTIONS", "TSAN_OPTIONS"})
     if (const char* value = std::getenv(name); value != nullptr && !settings.contains(name))
       request.environment.push_back(std::string(name) + "=" + value);
   for (const auto& [name, value] : settings)

@@ -115,6 +115,9 @@ Result<int> run_ask(const Options& options) {
     print_json(options, asked, opened->folder().string());
   else
     print_text(options, asked, opened->folder().string());
+  const auto& stopped = asked.state.stopped;
+  if (!asked.question && stopped && stopped->reason == StopReason::unavailable)
+    return exit_code(ErrorCode::unavailable);
   return asked.question ? kYes : kNo;
 }
 

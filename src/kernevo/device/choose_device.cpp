@@ -19,6 +19,16 @@ Result<DeviceName> named(const DeviceChoice& choice) {
                        : Result<DeviceName>(DeviceName::of_virtual(choice.gpu));
 }
 
+// KERNEVO_DEVICE: what is asked for where nobody says anything; "virtual" is the task's own GPU.
+DeviceChoice with_environment(DeviceChoice choice, const std::string& target_gpu) {
+  const char* usual = std::getenv("KERNEVO_DEVICE");
+  if (usual == nullptr || *usual == 0 || choice.device || !choice.gpu.empty())
+    return choice;
+  choice.device = std::string_view(usual) == "virtual" ? to_text(DeviceName::of_virtual(target_gpu))
+                                                       : std::string(usual);
+  return choice;
+}
+
 bool is_asked_for(const DeviceChoice& choice) {
   return choice.device.has_value() || !choice.gpu.empty();
 }
@@ -60,7 +70,8 @@ Result<DeviceName> choose_device(const DeviceChoice& choice, const std::string& 
   return DeviceName::of_virtual(target_gpu);
 }
 
-Result<DeviceName> choose_device(const DeviceChoice& choice, const std::string& target_gpu) {
+Result<DeviceName> choose_device(const DeviceChoice& asked, const std::string& target_gpu) {
+  const DeviceChoice choice = with_environment(asked, target_gpu);
   if (is_asked_for(choice))
     return named(choice);
   KERNEVO_TRY(here, list_devices());

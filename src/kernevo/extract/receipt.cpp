@@ -46,7 +46,12 @@ public:
     if (!x_.evaluation.parameters.empty())
       add("with", parameters_text(x_.evaluation.parameters));
     add_device();
-    const std::string where = is_modelled(run) ? "the virtual GPU" : "the " + run.gpu;
+    const std::string where = is_modelled(run)       ? "the virtual GPU"
+                              : run.hardware.empty() ? "the " + run.gpu
+                                                     : fmt::format("{} ({}), smaller ones on the "
+                                                                   "virtual GPU with every "
+                                                                   "sanitizer",
+                                                                   run.device, run.hardware);
     add("checked",
         confirmed()
             ? fmt::format("right on the task's shapes and on shapes its proposer was not shown, "
