@@ -107,6 +107,9 @@ Result<int> carry_out(const Options& options, run::OpenRun& run, const StopSigna
   how.budget = budget;
   KERNEVO_TRY(end, run.go_on(how));
   view.finish(end, run.journal());
+  if (end.stopped && end.stopped->reason == StopReason::unavailable)
+    fmt::print(stderr, "kernevo: paused, and nothing is lost: {} ('kernevo evolve --resume {}')\n",
+               end.stopped->text, run.folder().string());
   if (log != nullptr)
     warn_if_incomplete("the TensorBoard log is", log->problem());
   warn_if_incomplete("the traces of model calls are", run.trace_problem());

@@ -61,7 +61,7 @@ std::string_view name_of(TimingMethod value) {
   switch (value) {
   case TimingMethod::measured: return "measured";
   case TimingMethod::modelled: return "modelled";
-  case TimingMethod::stand_in: return "modelled (stand-in)";
+  case TimingMethod::stand_in: return "modelled_by_stand_in";
   }
   return "unknown";
 }

@@ -316,7 +316,7 @@ TEST(StandIn, ItsTimesAreNeverCalledMeasured) {
   const BenchResult result = bench(*device, scripted_add("takes(1000);"));
   EXPECT_EQ(result.device.method, TimingMethod::stand_in);
   const Timing& timing = result.cases.at(0).timing;
-  EXPECT_EQ(name_of(timing.method), "modelled (stand-in)");
+  EXPECT_EQ(name_of(timing.method), "modelled_by_stand_in");
   EXPECT_EQ(timing.receipt.stand_in, "virtual A100, kernevo 0.1.0");
   EXPECT_THAT(to_json(contest(*device, scripted_add("takes(100);"), scripted_add("takes(90);"))),
               testing::Not(HasSubstr("measured")));

@@ -157,7 +157,7 @@ TEST_F(MeasuredRun, TheReceiptNamesDeviceAndConditions) {
       fmt::format("{}", fmt::join(extract::receipt(*best, {"1", "b.cu"}), "\n"));
   EXPECT_THAT(text, HasSubstr("device   fake:A100 played by virtual A100, kernevo 0.1.0, 1410 MHz, "
                               "54 C"));
-  EXPECT_THAT(text, HasSubstr("2 us modelled (stand-in), 10 x the reference's speed"));
+  EXPECT_THAT(text, HasSubstr("2 us modelled_by_stand_in, 10 x the reference's speed"));
   EXPECT_THAT(text, testing::Not(HasSubstr("measured")));
 }
 
