@@ -4,6 +4,7 @@
 #include "kernevo/hardware/gpu_table.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <utility>
@@ -31,6 +32,42 @@ DeviceChoice with_environment(DeviceChoice choice, const std::string& target_gpu
 
 bool is_asked_for(const DeviceChoice& choice) {
   return choice.device.has_value() || !choice.gpu.empty();
+}
+
+// "NVIDIA A100-SXM4-40GB" as nvidia, a100, sxm4, 40gb.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    else if (!words.back().empty())
+      words.emplace_back();
+  }
+  if (words.back().empty())
+    words.pop_back();
+  return words;
+}
+
+// Which of the table a driver speaks of: the one with the most words, all of them in the driver's
+// name. A laptop's GPU shares a name with one that is not alike.
+const Gpu* listed_as(const Gpu& gpu, const std::vector<Gpu>& gpus) {
+  const std::vector<std::string> has = words_of(gpu.name);
+  const auto has_word = [&](const std::string& word) {
+    return std::find(has.begin(), has.end(), word) != has.end();
+  };
+  if (has_word("laptop") || has_word("mobile"))
+    return nullptr;
+  const Gpu* best = nullptr;
+  std::size_t most = 0;
+  for (const Gpu& other : gpus) {
+    const std::vector<std::string> words = words_of(other.name);
+    if (other.compute_capability == gpu.compute_capability && words.size() > most &&
+        std::all_of(words.begin(), words.end(), has_word)) {
+      best = &other;
+      most = words.size();
+    }
+  }
+  return best;
 }
 
 // The one that is most like it; the table is never empty.
@@ -81,9 +118,7 @@ Result<DeviceName> choose_device(const DeviceChoice& asked, const std::string& t
 Result<Device::Companion> find_companion(const Gpu& gpu) {
   Device::Companion companion{nullptr, "the same GPU"};
   KERNEVO_TRY(gpus, load_gpus());
-  const auto listed = find_gpu(gpu.name);
-  const Gpu* like =
-      listed && listed->compute_capability == gpu.compute_capability ? &*listed : nullptr;
+  const Gpu* like = listed_as(gpu, gpus);
   if (like == nullptr)
     companion = most_alike(gpu, gpus, like);
   KERNEVO_TRY(device, open_device(DeviceName::of_virtual(like->name)));
@@ -106,7 +141,10 @@ std::string mismatch_of(const DeviceIdentity& device, const std::string& target_
   if (device.model.empty() || target_gpu.empty())
     return {};
   const auto target = find_gpu(target_gpu);
-  if (target && target->name == device.gpu.name)
+  const auto gpus = load_gpus();
+  const Gpu* listed = gpus ? listed_as(device.gpu, *gpus) : nullptr;
+  if (target &&
+      (target->name == device.gpu.name || (listed != nullptr && listed->name == target->name)))
     return {};
   return fmt::format("the task is written for {}, {} is sm_{}: kernels are compiled, judged and "
                      "timed for that; --device virtual:{} models the other",

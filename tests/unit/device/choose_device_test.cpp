@@ -35,6 +35,22 @@ TEST(ChooseDevice, ACompanionIsTheSameGpuElseOneOfItsKind) {
   EXPECT_EQ(same->device->identity().name, "virtual:H100");
   EXPECT_EQ(same->likeness, "the same GPU");
 
+  // As drivers call them.
+  for (const auto& [name, listed] : {std::pair{"NVIDIA A100-SXM4-40GB", "A100"},
+                                     {"NVIDIA A100-SXM4-80GB", "A100-80GB"},
+                                     {"NVIDIA A100-PCIE-40GB", "A100-PCIe-40GB"},
+                                     {"NVIDIA GeForce RTX 3090", "RTX 3090"},
+                                     {"NVIDIA A10G", "A10G"},
+                                     {"Tesla V100-SXM2-16GB", "V100"},
+                                     {"virtual A100", "A100"}}) {
+    Gpu named = *find_gpu(listed);
+    named.name = name;
+    const auto found = find_companion(named);
+    ASSERT_TRUE(found) << format_error(found.error());
+    EXPECT_EQ(found->device->gpu().name, listed) << name;
+    EXPECT_EQ(found->likeness, "the same GPU") << name;
+  }
+
   Gpu unlisted = *find_gpu("RTX 3090");
   unlisted.name = "NVIDIA GeForce RTX 3080 Laptop GPU";
   const auto kin = find_companion(unlisted);
