@@ -172,7 +172,7 @@ struct Timed {
 //
 // The device copies the tensors of each side out of its arena once. Before every shot it puts back
 // tensors that kernels both read and write, and fills pure outputs with poison, none of which is
-// timed, and starts the kernel with a cold L2. A kernel's fault in a shot ends the source: shoot() fails, and fault() says which side it
+// timed. A kernel's fault in a shot ends the source: shoot() fails, and fault() says which side it
 // was. All other errors are trouble of the device; `unavailable` says that it is gone.
 class DeviceShots : public ShotSource {
 public:

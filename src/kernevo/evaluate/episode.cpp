@@ -50,8 +50,16 @@ Result<Conditions> time_undisturbed(Device& device, const TimeOnce& time) {
     if (attempt > 0)
       device.rest(Nanoseconds{kRest.value * attempt});
     KERNEVO_TRY(before, device.state());
-    KERNEVO_TRY(trouble, time(attempt));
+    const auto timed = time(attempt);
     KERNEVO_TRY(after, device.state());
+    if (!timed) {
+      // Not one quiet shot, perhaps: worth another try where the device says why.
+      const bool disturbed = !before.disturbances.empty() || !after.disturbances.empty();
+      if (timed.error().code != ErrorCode::infrastructure || !disturbed || attempt + 1 == kTries)
+        return tl::unexpected<Error>(timed.error());
+      continue;
+    }
+    const std::vector<std::string>& trouble = *timed;
     conditions.disturbances.clear();
     add(conditions.disturbances, before.disturbances);
     add(conditions.disturbances, after.disturbances);
