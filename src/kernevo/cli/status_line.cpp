@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kRedraw{1};
 std::string text_of(const CheckProgress& progress) {
   if (!progress.shape.empty())
     return fmt::format("real shape {}, run {} of {}", progress.shape, progress.run, progress.runs);
-  std::string rung = name_of(progress.rung);
+  std::string rung(name_of(progress.rung));
   std::replace(rung.begin(), rung.end(), '_', ' ');
   return rung;
 }
