@@ -87,7 +87,8 @@ Result<int> run(const Options& options) {
   KERNEVO_TRY(gpu, find_gpu(options.gpu));
   KERNEVO_TRY(program, find_program_file(options.command.front()));
   if (const std::string why = why_not_served(program); !why.empty())
-    return fail(ErrorCode::input, why, std::nullopt, "build it with 'nvcc -cudart shared -no-compress'");
+    return fail(ErrorCode::input, why, std::nullopt,
+                "build it with 'nvcc -cudart shared -no-compress'");
   KERNEVO_TRY(libraries, find_cuda_libraries());
   KERNEVO_TRY(reports, TemporaryFolder::make());
   ProgramRun ran;

@@ -21,12 +21,13 @@ Json recipe_to_json(const InputRecipe& r) {
             r.special.plus_infinity, r.special.nan}},
           {"row", r.row},
           {"outlier", r.outlier},
+          {"one_sign", r.one_sign},
           {"seed", r.seed}};
 }
 
 InputRecipe recipe_from_json(const Json& json) {
   only_keys(json, {"dtype", "kind", "low", "high", "tiny", "denormal_step", "special", "row",
-                   "outlier", "seed"});
+                   "outlier", "one_sign", "seed"});
   InputRecipe recipe;
   if (const auto dtype = parse_dtype(json.at("dtype").get<std::string>()))
     recipe.dtype = *dtype;
@@ -40,6 +41,7 @@ InputRecipe recipe_from_json(const Json& json) {
                     special.at(3), special.at(4), special.at(5)};
   json.at("row").get_to(recipe.row);
   json.at("outlier").get_to(recipe.outlier);
+  json.at("one_sign").get_to(recipe.one_sign);
   json.at("seed").get_to(recipe.seed);
   return recipe;
 }

@@ -39,8 +39,7 @@ Counted count(const CaseBench& bench) {
       instructions += static_cast<double>(i.executions);
     const double blocks =
         double(launch.counts.grid[0]) * launch.counts.grid[1] * launch.counts.grid[2];
-    counted.warp_instructions +=
-        instructions * blocks / std::max(1.0, double(launch.counts.blocks.size()));
+    counted.warp_instructions += instructions * blocks / std::max(1.0, launch.counts.represented());
   }
   return counted;
 }

@@ -303,7 +303,7 @@ private:
   // So many instances are timed that the best is also the one that looked best by chance: its time
   // is found again.
   Result<bool> recount() {
-    const auto trial = objective_->recount(result_.evaluation.parameters);
+    const auto trial = objective_->count_again(result_.evaluation.parameters);
     if (!trial && is_unsupported(trial.error()))
       return false;
     if (!trial)

@@ -141,7 +141,7 @@ Result<Trial> InstanceObjective::evaluate(const ParameterValues& values, const T
   return trial;
 }
 
-Result<Trial> InstanceObjective::recount(const ParameterValues& values) {
+Result<Trial> InstanceObjective::count_again(const ParameterValues& values) {
   if (context_.device->capabilities().measures)
     return evaluate(values, nullptr);
   const std::string name = key(fmt::format("recount-{}", patience_minutes_), values);

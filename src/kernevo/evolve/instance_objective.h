@@ -64,7 +64,7 @@ public:
 
   // The time of what would be announced: other inputs, and the counted blocks held against all.
   // What a device measured stands.
-  Result<search::Trial> recount(const ParameterValues& values);
+  Result<search::Trial> count_again(const ParameterValues& values);
 
   // The bench of these parameters: the one of the fastest evaluated here, or made anew. Of a device
   // that counts nothing its companion's, which does.

@@ -138,8 +138,15 @@ double draw(const InputRecipe& recipe, std::uint64_t bits) {
 
 double draw(const InputRecipe& recipe, const CounterRandom& random, std::uint64_t index) {
   const std::uint64_t bits = random.bits(index);
-  const auto instead = harmless(recipe, random, index, bits);
-  return instead ? *instead : draw(recipe, bits);
+  if (const auto instead = harmless(recipe, random, index, bits))
+    return *instead;
+  const double value = draw(recipe, bits);
+  if (recipe.one_sign == 0)
+    return value;
+  const std::uint64_t stretch = random.bits(~(index / recipe.one_sign));
+  if ((stretch & 3U) != 0)
+    return value;
+  return std::copysign(value, (stretch & 4U) != 0 ? 1.0 : -1.0);
 }
 
 template <class Element, class Convert>

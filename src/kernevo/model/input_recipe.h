@@ -36,6 +36,9 @@ struct InputRecipe {
   // elements of great magnitude: whoever judges a row by some of its elements is wrong there.
   std::uint64_t row = 0;
   double outlier = 0;
+  // Every fourth stretch of so many elements, by chance, has values of one sign: whoever searches
+  // or sums may meet nothing there that changes the answer.
+  std::uint64_t one_sign = 0;
   std::uint64_t seed = 0;
 
   bool operator==(const InputRecipe&) const = default;

@@ -104,7 +104,9 @@ double integer_limit(const Problem& problem) {
 }
 
 constexpr int kSmallInteger = 4;
-constexpr double kOutlier = 150; // its exponential overflows, or leaves nothing of the others
+constexpr std::int64_t kShortRow = 16;
+constexpr std::uint64_t kStretch = 64; // of one sign, where rows are short
+constexpr double kOutlier = 150;       // its exponential overflows, or leaves nothing of the others
 constexpr std::size_t kWorthAThread = std::size_t{4} << 20U; // bytes
 
 bool is_wide_integer(DType dtype) {
@@ -193,6 +195,14 @@ Specials specials_of(const Operation& op, const Problem& problem) {
   }
 }
 
+// Of an operation nobody knows: rows in which a search finds nothing, sums that do not cancel.
+std::uint64_t stretch_of(const Problem& problem, const BufferSpec& buffer) {
+  if (find_table_row(problem.operation) != nullptr || buffer.shape.empty())
+    return 0;
+  const std::int64_t row = buffer.shape.back();
+  return row < kShortRow ? kStretch : static_cast<std::uint64_t>(row);
+}
+
 InputRecipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputSet set) {
   const InputRecipe nominal = nominal_recipe(problem, buffer);
   if (buffer.fixed_distribution || set == InputSet::nominal)
@@ -218,12 +228,14 @@ InputRecipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputS
     recipe.low = recipe.high - 20.0;
     if (buffer.dtype == DType::float16)
       recipe.low = std::min(recipe.high, std::max(recipe.low, -14.0));
+    recipe.one_sign = stretch_of(problem, buffer);
     break;
   }
   case InputSet::exact_integers:
     recipe.kind = Distribution::Kind::integers;
     recipe.low = -kSmallInteger;
     recipe.high = kSmallInteger;
+    recipe.one_sign = stretch_of(problem, buffer);
     break;
   case InputSet::zeros: recipe.kind = Distribution::Kind::zeros; break;
   case InputSet::denormal_heavy:

@@ -118,9 +118,9 @@ TEST_F(RunProgram, ACrashIsToldWithWhatRanBefore) {
 }
 
 TEST_F(RunProgram, PassesOnTheSignalThatEndsIt) {
-  const SubprocessResult ran = run_program(
-      "/bin/sh", {"-c", program_path() + " run --json -- " + built("sample_program") +
-                            " wait & sleep 2; kill -TERM $!; wait $!; echo; echo $?"});
+  const SubprocessResult ran =
+      run_program("/bin/sh", {"-c", program_path() + " run --json -- " + built("sample_program") +
+                                        " wait & sleep 2; kill -TERM $!; wait $!; echo; echo $?"});
   EXPECT_NE(ran.output.find("\"signal\":15"), std::string::npos) << ran.output;
 }
 

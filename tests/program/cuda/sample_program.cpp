@@ -47,7 +47,8 @@ int main(int argc, char** argv) {
     std::abort();
   } else if (what == "fault") {
     float* const data = device_vector(std::vector<float>(8, 1));
-    launch_scale(data, 32); // beyond its eight elements, and nobody looks at the error
+    // Far beyond its eight elements, and nobody looks at the error.
+    launch_scale(data, 256);
     cudaDeviceSynchronize();
   } else if (what == "unloadable") {
     cudaLaunchKernel(&program().compressed, dim3(1), dim3(1), nullptr, 0, nullptr);

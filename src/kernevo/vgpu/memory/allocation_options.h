@@ -13,7 +13,7 @@ using DevicePointer = std::uint64_t;
 struct AllocationOptions {
   bool read_only = false; // a store to it is a fault
   bool initialized =
-      true; // false: reading a byte before it was written is a fault (sanitizer mode)
+      true;            // false: reading a byte before it was written is a fault (sanitizer mode)
   bool strict = false; // such a read is one without the sanitizer, too
   // adopt() only. The content of each page, made when a kernel first touches it; without it the
   // content stays what it is. Kernels may touch `fill_limit` bytes of it.

@@ -45,7 +45,7 @@ struct Allocation {
   std::string name;
   bool read_only = false;
   bool initialized = true;
-  bool strict = false; // reads of what nobody has written are faults in every mode
+  bool strict = false;             // reads of what nobody has written are faults in every mode
   bool constant = false;           // module .const memory
   Mapping storage;                 // empty when adopted
   Mapping flags;                   // behind `written`

@@ -16,10 +16,10 @@ struct Access {
   AccessKind kind = AccessKind::load;
   bool strong = false; // volatile, relaxed, acquire, release, atomic: never a data race by itself
   std::uint32_t size = 4;
-  bool overwrites = false; // an exchange: what was there before does not matter
-  bool cluster = false;    // .shared::cluster: may name the memory of another block of the cluster
-  bool polls = true;       // if strong, and no store: a loop may wait for what it reads
-  Touch as = Touch::load;  // if a load: by which cache
+  bool overwrites = false;  // an exchange: what was there before does not matter
+  bool cluster = false;     // .shared::cluster: may name the memory of another block of the cluster
+  bool polls = true;        // if strong, and no store: a loop may wait for what it reads
+  Touch as = Touch::load;   // if a load: by which cache
   bool block_scope = false; // if strong: seen in time by the threads of its block alone
 };
 
