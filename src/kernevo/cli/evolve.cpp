@@ -107,7 +107,7 @@ Result<int> carry_out(const Options& options, run::OpenRun& run, const StopSigna
   how.budget = budget;
   KERNEVO_TRY(end, run.go_on(how));
   view.finish(end, run.journal());
-  if (end.stopped && end.stopped->reason == StopReason::unavailable)
+  if (paused_on_a_device(end))
     fmt::print(stderr, "kernevo: paused, and nothing is lost: {} ('kernevo evolve --resume {}')\n",
                end.stopped->text, run.folder().string());
   if (log != nullptr)

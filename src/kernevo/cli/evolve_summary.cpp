@@ -91,9 +91,13 @@ Json spending_json(const std::map<std::string, evolve::Spending>& spending) {
 
 } // namespace
 
+bool paused_on_a_device(const RunState& state) {
+  return state.stopped && state.stopped->reason == StopReason::unavailable &&
+         !is_modelled(state.started);
+}
+
 int exit_code_of(const RunState& state) {
-  // Paused by something that is not the kernels' business.
-  if (state.stopped && state.stopped->reason == StopReason::unavailable)
+  if (paused_on_a_device(state))
     return exit_code(ErrorCode::unavailable);
   return state.speedup() > 1 || evolve::met_by_baseline(state) ? kYes : kNo;
 }

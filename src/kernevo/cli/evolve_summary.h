@@ -8,6 +8,9 @@
 
 namespace kernevo::cli {
 
+// A device that is real, or played, went away: the run waits for it.
+bool paused_on_a_device(const evolve::RunState& state);
+
 // Yes for a faster kernel, and where the baseline was all that was asked for.
 int exit_code_of(const evolve::RunState& state);
 

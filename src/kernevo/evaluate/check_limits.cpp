@@ -26,7 +26,9 @@ double estimated_work(const Task& task, const Problem& problem) {
 std::uint64_t runaway_budget(double work) {
   // A plain parallel kernel takes 0.1 to 1 warp instructions per operation, one thread doing
   // everything about 5, and launches that wait for each other some ten thousand for nothing.
-  constexpr double base = 4e6;
+  // Two thousand rows of three elements with a block of a thousand threads each take twenty
+  // million.
+  constexpr double base = 32e6;
   constexpr double per_operation = 24;
   return static_cast<std::uint64_t>(std::min(base + per_operation * work, 4e12));
 }

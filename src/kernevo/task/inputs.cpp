@@ -105,8 +105,9 @@ double integer_limit(const Problem& problem) {
 
 constexpr int kSmallInteger = 4;
 constexpr std::int64_t kShortRow = 16;
-constexpr std::uint64_t kStretch = 64; // of one sign, where rows are short
-constexpr double kOutlier = 150;       // its exponential overflows, or leaves nothing of the others
+constexpr std::uint64_t kStretchesInARow = 8; // of one sign or mixed
+constexpr std::uint64_t kStretch = 64;        // where rows are short
+constexpr double kOutlier = 150; // its exponential overflows, or leaves nothing of the others
 constexpr std::size_t kWorthAThread = std::size_t{4} << 20U; // bytes
 
 bool is_wide_integer(DType dtype) {
@@ -195,12 +196,13 @@ Specials specials_of(const Operation& op, const Problem& problem) {
   }
 }
 
-// Of an operation nobody knows: rows in which a search finds nothing, sums that do not cancel.
+// Of an operation nobody knows: parts of rows in which a search finds nothing and sums do not
+// cancel.
 std::uint64_t stretch_of(const Problem& problem, const BufferSpec& buffer) {
   if (find_table_row(problem.operation) != nullptr || buffer.shape.empty())
     return 0;
   const std::int64_t row = buffer.shape.back();
-  return row < kShortRow ? kStretch : static_cast<std::uint64_t>(row);
+  return row < kShortRow ? kStretch : static_cast<std::uint64_t>(row) / kStretchesInARow;
 }
 
 InputRecipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputSet set) {

@@ -14,6 +14,12 @@ TEST(CheckLimits, AHundredTimesAPlainKernelIsHonest) {
   EXPECT_GE(runaway_budget(1), 100 * 20'000U) << "launches that wait for each other take thousands";
 }
 
+TEST(CheckLimits, AWholeBlockForEachOfManyShortRowsIsHonest) {
+  constexpr std::uint64_t rows = 2048;
+  constexpr std::uint64_t warps = 32; // of a block
+  EXPECT_GE(runaway_budget(3 * rows), rows * warps * 400);
+}
+
 TEST(CheckLimits, SanitizersAskForTheWordOfAPlainRunEarly) {
   for (const double work : {1.0, 1e3, 1e6, 4e6}) {
     EXPECT_GE(static_cast<double>(sanitized_budget(work)), 2 * kPlain * work) << work;

@@ -22,6 +22,8 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
     return set_error(cudaErrorInvalidValue);
   if (!queues_are_ours())
     return set_error(cudaErrorInitializationError);
+  // First the default stream, or it would be made where a stream was that the program gave back.
+  (void)stream_of(cudaStreamLegacy);
   auto* const made = new CUstream_st((flags & cudaStreamNonBlocking) != 0 ? QueueKind::independent
                                                                           : QueueKind::blocking);
   made->flags = flags;
