@@ -104,8 +104,10 @@ std::optional<double> harmless(const InputRecipe& recipe, const CounterRandom& r
   constexpr double outliers = 1.5; // in a row
   if (recipe.row == 0 || (random.bits(~(index / recipe.row)) & 1U) == 0)
     return std::nullopt;
+  // Never the first of a row: honest kernels take moments about it.
+  const bool is_first = index % recipe.row == 0;
   const double chance = CounterRandom(recipe.seed).uniform(~bits);
-  if (chance * static_cast<double>(recipe.row) >= outliers)
+  if (is_first || chance * static_cast<double>(recipe.row) >= outliers)
     return normal(bits);
   return (bits & 1) != 0 ? -recipe.outlier : recipe.outlier;
 }
