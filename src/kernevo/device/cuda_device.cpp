@@ -7,12 +7,12 @@
 #include "kernevo/device/cuda_shots.h"
 #include "kernevo/device/device_name.h"
 #include "kernevo/device/gpu_lease.h"
+#include "kernevo/device/idle_sessions.h"
 #include "kernevo/device/model_fingerprint.h"
 #include "kernevo/toolchain/compile_worker.h"
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <mutex>
@@ -21,39 +21,8 @@
 namespace kernevo {
 namespace {
 
-// Sessions nobody uses at the moment. Each has a context, which takes hundreds of megabytes of a
-// real GPU.
-class IdleCudaSessions {
-public:
-  std::unique_ptr<CudaSession> take(const CudaLoadMessage& module) {
-    const std::lock_guard lock(mutex_);
-    const auto found =
-        std::ranges::find_if(idle_, [&](const auto& session) { return session->serves(module); });
-    if (found == idle_.end())
-      return nullptr;
-    auto session = std::move(*found);
-    idle_.erase(found);
-    return session;
-  }
-
-  void put(std::unique_ptr<CudaSession> session) {
-    if (!session->alive())
-      return;
-    std::unique_ptr<CudaSession> oldest; // ended outside the lock
-    const std::lock_guard lock(mutex_);
-    idle_.push_front(std::move(session));
-    if (idle_.size() > kMostIdle) {
-      oldest = std::move(idle_.back());
-      idle_.pop_back();
-    }
-  }
-
-private:
-  static constexpr std::size_t kMostIdle = 2;
-
-  std::mutex mutex_;
-  std::deque<std::unique_ptr<CudaSession>> idle_;
-};
+// Each session has a context, which takes hundreds of megabytes of a real GPU.
+constexpr std::size_t kMostIdle = 2;
 
 // What modules and devices share; it outlives both.
 class CudaState {
@@ -62,7 +31,7 @@ public:
       : ground_(std::move(ground)), observer_(std::move(observer)) {}
 
   const std::shared_ptr<CudaGround>& ground() const { return ground_; }
-  IdleCudaSessions& idle() { return idle_; }
+  IdleSessions<CudaSession>& idle() { return idle_; }
 
   Result<GpuLease> lease(GpuLease::Kind kind) {
     if (lost_)
@@ -111,7 +80,7 @@ private:
 
   std::shared_ptr<CudaGround> ground_;
   std::unique_ptr<CudaObserver> observer_;
-  IdleCudaSessions idle_;
+  IdleSessions<CudaSession> idle_{kMostIdle};
   std::mutex mutex_;
   std::string why_; // written before lost_
   std::atomic<bool> lost_ = false;

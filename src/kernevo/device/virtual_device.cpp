@@ -5,6 +5,7 @@
 #include "kernevo/base/worker_process.h"
 #include "kernevo/device/check_outcome.h"
 #include "kernevo/device/device_name.h"
+#include "kernevo/device/idle_sessions.h"
 #include "kernevo/device/messages.h"
 #include "kernevo/device/model_fingerprint.h"
 #include "kernevo/ptx/facts.h"
@@ -14,10 +15,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <fmt/format.h>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 namespace kernevo {
@@ -207,50 +206,17 @@ private:
   double instructions_per_warp_ = kInstructionsPerWarp; // the most seen
 };
 
-// Sessions nobody uses at the moment, the last used first: a kernel that was checked is timed next.
-class IdleSessions {
-public:
-  std::unique_ptr<Session> take(const std::string& ptx, const std::string& file,
-                                const ModuleLimits& limits) {
-    const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(idle_.begin(), idle_.end(), [&](const auto& session) {
-      return session->serves(ptx, file, limits);
-    });
-    if (found == idle_.end())
-      return nullptr;
-    auto session = std::move(*found);
-    idle_.erase(found);
-    return session;
-  }
-
-  void put(std::unique_ptr<Session> session) {
-    std::unique_ptr<Session> oldest; // ended outside the lock
-    const std::lock_guard lock(mutex_);
-    idle_.push_front(std::move(session));
-    if (idle_.size() > kMostIdle) {
-      oldest = std::move(idle_.back());
-      idle_.pop_back();
-    }
-  }
-
-private:
-  // A worker that waits holds its module and little else, about 20 MB.
-  static constexpr std::size_t kMostIdle = 4;
-
-  std::mutex mutex_;
-  std::deque<std::unique_ptr<Session>> idle_;
-};
+// A worker that waits holds its module and little else, about 20 MB.
+constexpr std::size_t kMostIdle = 4;
+using IdleVirtualSessions = IdleSessions<Session>;
 
 class VirtualModule final : public LoadedModule {
 public:
-  VirtualModule(std::unique_ptr<Session> session, std::shared_ptr<IdleSessions> idle)
+  VirtualModule(std::unique_ptr<Session> session, std::shared_ptr<IdleVirtualSessions> idle)
       : session_(std::move(session)), idle_(std::move(idle)) {}
   VirtualModule(const VirtualModule&) = delete;
   VirtualModule& operator=(const VirtualModule&) = delete;
-  ~VirtualModule() override {
-    if (session_->alive())
-      idle_->put(std::move(session_));
-  }
+  ~VirtualModule() override { idle_->put(std::move(session_)); }
 
   Result<RunOutcome> run(const RunRequest& request, const Arena& arena) override {
     return session_->run(request, arena);
@@ -258,7 +224,7 @@ public:
 
 private:
   std::unique_ptr<Session> session_;
-  std::shared_ptr<IdleSessions> idle_;
+  std::shared_ptr<IdleVirtualSessions> idle_;
 };
 
 class VirtualDevice final : public Device {
@@ -297,7 +263,7 @@ public:
 
 private:
   DeviceIdentity identity_;
-  std::shared_ptr<IdleSessions> idle_ = std::make_shared<IdleSessions>();
+  std::shared_ptr<IdleVirtualSessions> idle_ = std::make_shared<IdleVirtualSessions>(kMostIdle);
 };
 
 } // namespace
