@@ -35,9 +35,13 @@ if(KERNEVO_SANITIZE)
 endif()
 
 find_program(KERNEVO_CCACHE ccache)
-if(KERNEVO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+set(KERNEVO_CACHED "")
+if(KERNEVO_CCACHE)
   # Precompiled headers are cached under these terms only; other checkouts of the same sources share.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+  set(KERNEVO_CACHED env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     ${KERNEVO_CCACHE})
+  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${KERNEVO_CACHED})
+  endif()
 endif()
