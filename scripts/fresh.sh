@@ -2,7 +2,8 @@
 # What a newcomer sees: a bare Debian in a folder, this commit cloned into it, then `make demo` and `make test`, with their times.
 #   scripts/fresh.sh bookworm|trixie [MAKE_TARGET...]      default: demo test
 # Needs root and debootstrap. The new system takes over this machine's mirror, proxies, pip settings and certificates.
-# Settings: FRESH_FOLDER  where systems are made (default: /var/tmp/kernevo-fresh; 8 GB each); FRESH_KEEP=1 leaves them.
+# Settings: FRESH_FOLDER  where systems are made (default: /var/tmp/kernevo-fresh; 8 GB each); FRESH_KEEP=1 leaves them;
+#           FRESH_CCACHE   this machine's compiler cache is lent to them (its folder): set-up and tests are then a newcomer's, the build is not.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -61,6 +62,10 @@ make_system() {
   mount --bind /dev "$root/dev"
   mount -t tmpfs tmpfs "$root/dev/shm"
   mount -t tmpfs tmpfs "$root/tmp"
+  if [ -n "${FRESH_CCACHE:-}" ]; then
+    mkdir -p "$root/root/.cache/ccache"
+    mount --bind "$FRESH_CCACHE" "$root/root/.cache/ccache"
+  fi
 }
 
 in_system() {
@@ -81,6 +86,7 @@ for target in "$@"; do
   time in_system make -C /root/kernevo "$target" || stop "make $target failed on $suite; the system is in $root"
 done
 if [ -z "${FRESH_KEEP:-}" ]; then
+  if [ -n "${FRESH_CCACHE:-}" ]; then umount "$root/root/.cache/ccache"; fi
   umount "$root/tmp" "$root/dev/shm" "$root/dev" "$root/proc"
   rm -rf --one-file-system "${root:?}"
 fi
