@@ -36,7 +36,7 @@ std::optional<std::string> read_image_file(const char* path) {
 cudaError_t load_module(Module** loaded, const void* image) {
   if (loaded == nullptr)
     return cudaErrorInvalidValue;
-  auto text = ptx_of_image(image);
+  auto text = ptx_of_image(image, Session::get().machine().gpu().compute_capability);
   if (!text) {
     fmt::print(stderr, "kernevo: {}\n", format_error(text.error()));
     return cudaErrorNoKernelImageForDevice;

@@ -6,10 +6,12 @@
 #include "kernevo/cuda/core/pricing.h"
 #include "kernevo/hardware/gpu_table.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace kernevo::cuda {
@@ -106,9 +108,9 @@ const vgpu::Program* Session::program(Module& module) {
   if (module.program != nullptr || module.error || module.unloaded)
     return module.program.get();
   for (const void* const image : module.images) {
-    auto ptx = ptx_of_fat_binary(image);
+    auto ptx = ptx_of_fat_binary(image, machine().gpu().compute_capability);
     if (ptx)
-      module.texts.push_back(std::move(*ptx));
+      std::ranges::move(*ptx, std::back_inserter(module.texts));
     else
       module.error = ptx.error();
   }

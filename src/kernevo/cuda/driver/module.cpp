@@ -272,7 +272,8 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, std::
   if (type == CU_JIT_INPUT_LIBRARY)
     return CUDA_SUCCESS;
   const std::string copy(static_cast<const char*>(data), bytes);
-  auto text = kernevo::cuda::ptx_of_image(copy.c_str());
+  auto text = kernevo::cuda::ptx_of_image(
+      copy.c_str(), Session::get().machine().gpu().compute_capability, copy.size());
   if (!text) {
     kernevo::cuda::notice(format_error(text.error()));
     return CUDA_ERROR_INVALID_IMAGE;

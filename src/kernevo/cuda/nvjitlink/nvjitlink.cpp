@@ -63,7 +63,7 @@ Result refuse(Handle handle, const std::string& why) {
 
 // Text that a stand-in of ours made or the program wrote; false when it is neither.
 bool add_text(Handle handle, const std::string& bytes) {
-  auto texts = kernevo::cuda::ptx_of_image(bytes.c_str());
+  auto texts = kernevo::cuda::ptx_of_image(bytes.c_str(), kernevo::cuda::kAnyGpu, bytes.size());
   if (!texts)
     return false;
   for (std::string& text : *texts) {
