@@ -8,7 +8,8 @@
 namespace kernevo {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKinds = {"gpu", "module", "launch"};
+constexpr std::array<std::string_view, 4> kKinds = {"gpu", "module", "launch", "kernel"};
+constexpr int kMostRegisters = 1024;
 constexpr double kLongest = 1e18; // nanoseconds: 30 years
 constexpr std::size_t kMostBounds = 64;
 
@@ -57,6 +58,20 @@ LaunchPrice price_of(const Json& json) {
   return price;
 }
 
+Json kernel_to_json(const AssembledKernel& kernel) {
+  return {{"registers", kernel.registers}, {"stack_bytes", kernel.stack.value}};
+}
+
+AssembledKernel kernel_of(const Json& json) {
+  only_keys(json, {"registers", "stack_bytes"});
+  AssembledKernel kernel;
+  json.at("registers").get_to(kernel.registers);
+  json.at("stack_bytes").get_to(kernel.stack.value);
+  if (kernel.registers < 0 || kernel.registers > kMostRegisters)
+    refuse("more registers than a thread can have");
+  return kernel;
+}
+
 } // namespace
 
 std::string_view name_of(PriceRequest::Kind kind) {
@@ -84,6 +99,10 @@ std::string to_json(const PriceRequest& request) {
     json["kernel"] = request.kernel;
     json["counts"] = to_json(request.counts);
     break;
+  case PriceRequest::Kind::kernel:
+    json["module"] = request.module;
+    json["kernel"] = request.kernel;
+    break;
   }
   return dump_json(json);
 }
@@ -91,7 +110,7 @@ std::string to_json(const PriceRequest& request) {
 Result<PriceRequest> price_request_from_json(std::string_view text) {
   return read_json(text, "price request", [](const Json& json) {
     PriceRequest request;
-    request.kind = enum_at(json, "kind", PriceRequest::Kind::launch);
+    request.kind = enum_at(json, "kind", PriceRequest::Kind::kernel);
     switch (request.kind) {
     case PriceRequest::Kind::gpu:
       only_keys(json, {"kind", "gpu"});
@@ -108,6 +127,11 @@ Result<PriceRequest> price_request_from_json(std::string_view text) {
       json.at("kernel").get_to(request.kernel);
       request.counts = value_of(launch_counts_from_json(json.at("counts").get<std::string>()));
       break;
+    case PriceRequest::Kind::kernel:
+      only_keys(json, {"kind", "module", "kernel"});
+      json.at("module").get_to(request.module);
+      json.at("kernel").get_to(request.kernel);
+      break;
     }
     return request;
   });
@@ -115,20 +139,23 @@ Result<PriceRequest> price_request_from_json(std::string_view text) {
 
 std::string to_json(const PriceAnswer& answer) {
   Json json{{"price", answer.price ? price_to_json(*answer.price) : Json()},
+            {"kernel", answer.kernel ? kernel_to_json(*answer.kernel) : Json()},
             {"error", answer.error ? Json(to_json(*answer.error)) : Json()}};
   return dump_json(json);
 }
 
 Result<PriceAnswer> price_answer_from_json(std::string_view text) {
   return read_json(text, "answer of the price worker", [](const Json& json) {
-    only_keys(json, {"price", "error"});
+    only_keys(json, {"price", "kernel", "error"});
     PriceAnswer answer;
     if (!json.at("price").is_null())
       answer.price = price_of(json.at("price"));
+    if (!json.at("kernel").is_null())
+      answer.kernel = kernel_of(json.at("kernel"));
     if (!json.at("error").is_null())
       answer.error = value_of(error_from_json(json.at("error").get<std::string>()));
-    if (answer.price && answer.error)
-      refuse("a price and an error");
+    if ((answer.price || answer.kernel) && answer.error)
+      refuse("an answer and an error");
     return answer;
   });
 }

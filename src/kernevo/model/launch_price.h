@@ -31,14 +31,22 @@ struct LaunchPrice {
 std::string to_json(const LaunchPrice& price);
 Result<LaunchPrice> launch_price_from_json(std::string_view text);
 
-// The GPU comes first and once, a module before the first launch of its kernels.
+// What the assembler makes of a kernel.
+struct AssembledKernel {
+  int registers = 0; // of a thread
+  Bytes stack;       // of a thread
+
+  bool operator==(const AssembledKernel&) const = default;
+};
+
+// The GPU comes first and once, a module before what is asked of its kernels.
 struct PriceRequest {
-  enum class Kind : std::uint8_t { gpu, module, launch };
+  enum class Kind : std::uint8_t { gpu, module, launch, kernel };
   Kind kind = Kind::gpu;
   std::string gpu;
-  std::uint64_t module = 0;       // of a module and of a launch: a number of the sender's
+  std::uint64_t module = 0;       // of all but the GPU: a number of the sender's
   std::vector<std::string> texts; // of a module: its PTX; several were linked
-  std::string kernel;             // of a launch: as in the PTX
+  std::string kernel;             // of a launch and of a kernel: as in the PTX
   LaunchCounts counts;            // of a launch
 };
 
@@ -46,9 +54,10 @@ std::string_view name_of(PriceRequest::Kind kind);
 std::string to_json(const PriceRequest& request);
 Result<PriceRequest> price_request_from_json(std::string_view text);
 
-// To every request. A GPU and a module are answered with neither when all is well.
+// To every request. A GPU and a module are answered with nothing when all is well.
 struct PriceAnswer {
-  std::optional<LaunchPrice> price;
+  std::optional<LaunchPrice> price;      // of a launch
+  std::optional<AssembledKernel> kernel; // of a kernel
   std::optional<Error> error;
 };
 

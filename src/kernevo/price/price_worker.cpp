@@ -23,12 +23,17 @@ public:
       pricer_->add_module(request->module, std::move(request->texts));
       return {};
     }
+    if (request->kind == PriceRequest::Kind::kernel) {
+      const auto kernel = pricer_->kernel(request->module, request->kernel);
+      return kernel ? PriceAnswer{std::nullopt, *kernel, std::nullopt} : refused(kernel.error());
+    }
     auto price = pricer_->price(request->module, request->kernel, request->counts);
-    return price ? PriceAnswer{std::move(*price), std::nullopt} : refused(price.error());
+    return price ? PriceAnswer{std::move(*price), std::nullopt, std::nullopt}
+                 : refused(price.error());
   }
 
 private:
-  static PriceAnswer refused(Error error) { return {std::nullopt, std::move(error)}; }
+  static PriceAnswer refused(Error error) { return {std::nullopt, std::nullopt, std::move(error)}; }
 
   PriceAnswer open(const std::string& gpu) {
     auto pricer = Pricer::make(gpu);

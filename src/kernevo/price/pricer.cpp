@@ -5,6 +5,7 @@
 #include "kernevo/predict/model_launch.h"
 #include "kernevo/ptx/target.h"
 #include "kernevo/sass/disassemble.h"
+#include "kernevo/toolchain/assemble_text.h"
 
 #include <utility>
 
@@ -77,6 +78,37 @@ const Pricer::Code& Pricer::code_of(Module& module, const std::string& kernel) {
   return known != module.code.end()
              ? known->second
              : module.code.emplace(entry, assemble(module, entry)).first->second;
+}
+
+Result<std::vector<KernelResources>> Pricer::read_resources(const Module& module,
+                                                            const std::string& entry) const {
+  if (module.texts.size() != 1)
+    return fail(ErrorCode::unsupported, "its module was linked of several");
+  if (!toolchain_ || toolchain_->ptxas.empty())
+    return fail(ErrorCode::unsupported, toolchain_ ? "there is no ptxas" : no_toolchain_);
+  const std::string text = without_source_lines(module.texts.front());
+  AssemblyRequest request;
+  request.ptx = text;
+  request.architecture = architecture_for(*toolchain_, gpu_, text);
+  request.entry = entry;
+  return assembled_resources(*toolchain_, request);
+}
+
+Result<AssembledKernel> Pricer::kernel(std::uint64_t module, const std::string& kernel) {
+  const auto found = modules_.find(module);
+  if (found == modules_.end())
+    return fail(ErrorCode::input, "a kernel of a module that was never sent");
+  Module& of = found->second;
+  const std::string entry = of.whole ? "" : kernel;
+  auto known = of.resources.find(entry);
+  if (known == of.resources.end())
+    known = of.resources.emplace(entry, read_resources(of, entry)).first;
+  if (!known->second)
+    return tl::unexpected<Error>(known->second.error());
+  for (const KernelResources& resources : *known->second)
+    if (resources.name == kernel && resources.registers)
+      return AssembledKernel{*resources.registers, resources.stack.value_or(Bytes{0})};
+  return fail(ErrorCode::input, "the assembler knows no such kernel");
 }
 
 Result<LaunchPrice> Pricer::price(std::uint64_t module, const std::string& kernel,

@@ -28,6 +28,9 @@ public:
   Result<LaunchPrice> price(std::uint64_t module, const std::string& kernel,
                             const LaunchCounts& counts);
 
+  // An error where the assembler is missing or refuses the module.
+  Result<AssembledKernel> kernel(std::uint64_t module, const std::string& kernel);
+
 private:
   // Of one kernel, or of all where there are few.
   struct Code {
@@ -38,9 +41,12 @@ private:
     std::vector<std::string> texts;
     bool whole = true;                // assembled in one piece
     std::map<std::string, Code> code; // by kernel; "" for the whole
+    std::map<std::string, Result<std::vector<KernelResources>>> resources;
   };
 
   Pricer(Gpu gpu, std::vector<Rule> rules) : gpu_(std::move(gpu)), rules_(std::move(rules)) {}
+  Result<std::vector<KernelResources>> read_resources(const Module& module,
+                                                      const std::string& entry) const;
   const Code& code_of(Module& module, const std::string& kernel);
   Code assemble(const Module& module, const std::string& entry) const;
 

@@ -1,71 +1,14 @@
 #include "kernevo/sass/disassemble.h"
 
 #include "kernevo/base/files.h"
-#include "kernevo/base/subprocess.h"
-#include "kernevo/base/temporary_folder.h"
 #include "kernevo/sass/parse_listing.h"
-#include "kernevo/toolchain/assembled.h"
-#include "kernevo/toolchain/toolkit_files.h"
+#include "kernevo/toolchain/assemble_text.h"
 
-#include <charconv>
 #include <fmt/format.h>
 
 namespace kernevo::sass {
 
 namespace {
-
-constexpr double kTimeLimitSeconds = 120;
-constexpr std::uint64_t kMemoryLimit = std::uint64_t{6} << 30U;
-// A listing has about 400 bytes per instruction; ptxas takes minutes long before this is reached.
-constexpr std::size_t kListingLimit = std::size_t{256} << 20U;
-
-SubprocessRequest request_in(const TemporaryFolder& folder, const FileCage& cage,
-                             std::vector<std::string> arguments) {
-  SubprocessRequest request;
-  request.arguments = std::move(arguments);
-  request.environment = {"PATH=/usr/bin:/bin", "TMPDIR=" + folder.path().string()};
-  request.folder = folder.path();
-  request.cage = &cage;
-  request.time_limit_seconds = kTimeLimitSeconds;
-  request.memory_limit_bytes = kMemoryLimit;
-  request.output_limit = kListingLimit;
-  return request;
-}
-
-// "ptxas kernel.ptx, line 37; error   : Unknown modifier" -> the error on its line of the PTX.
-Error assembler_error(const std::string& log) {
-  constexpr std::string_view line_mark = ", line ";
-  constexpr std::string_view error_mark = "error   : ";
-  constexpr std::string_view fatal_mark = "fatal   : ";
-  std::size_t at = log.find(error_mark);
-  if (at == std::string::npos)
-    at = log.find(fatal_mark);
-  if (at == std::string::npos)
-    return {ErrorCode::infrastructure, "ptxas failed: " + log.substr(0, log.find('\n')), {}, ""};
-  const std::size_t begin = log.rfind('\n', at) == std::string::npos ? 0 : log.rfind('\n', at) + 1;
-  int line = 0;
-  if (const std::size_t mark = log.find(line_mark, begin); mark < at)
-    std::from_chars(log.data() + mark + line_mark.size(), log.data() + at, line);
-  const std::size_t text = at + error_mark.size();
-  return {ErrorCode::input, "assembler: " + log.substr(text, log.find('\n', at) - text),
-          Place{"PTX", line, 0}, ""};
-}
-
-Result<std::string> run(const SubprocessRequest& request, const char* name) {
-  KERNEVO_TRY(result, run_subprocess(request));
-  if (result.timed_out)
-    return fail(ErrorCode::infrastructure,
-                fmt::format("{} did not finish in {:.0f} s", name, kTimeLimitSeconds));
-  if (result.signal != 0)
-    return fail(ErrorCode::infrastructure,
-                fmt::format("{} ended with signal {}", name, result.signal));
-  if (result.exit_status != 0)
-    return tl::unexpected<Error>(assembler_error(result.error_output + result.output));
-  if (result.output_truncated)
-    return fail(ErrorCode::unsupported,
-                fmt::format("{} printed more than {} MB", name, kListingLimit >> 20U));
-  return std::move(result.output);
-}
 
 // Dataflow analysis is a quarter of nvdisasm's time. It finds the targets of branches through
 // registers and changes nothing else.
@@ -80,20 +23,18 @@ Result<std::string> listing_of(const Toolchain& toolchain, const AssemblyRequest
   const std::string key = assembly_key(toolchain, request);
   if (auto listing = known.find(AssembledFiles::Kind::listing, key))
     return std::move(*listing);
-  KERNEVO_TRY(folder, TemporaryFolder::make());
-  KERNEVO_TRY(cage, FileCage::make(compiler_access(toolchain, false, folder.path())));
-  if (const auto cubin = known.find(AssembledFiles::Kind::cubin, key)) {
-    KERNEVO_CHECK(write_file_atomically(folder.path() / "kernel.cubin", *cubin));
-  } else {
-    KERNEVO_CHECK(write_file_atomically(folder.path() / "kernel.ptx", std::string(request.ptx)));
-    std::vector<std::string> arguments = assembler_arguments(toolchain, request);
-    arguments.insert(arguments.end(), {"kernel.ptx", "-o", "kernel.cubin"});
-    KERNEVO_CHECK(run(request_in(folder, cage, std::move(arguments)), "ptxas"));
+  auto cubin = known.find(AssembledFiles::Kind::cubin, key);
+  if (!cubin) {
+    KERNEVO_TRY(assembled, assemble_text(toolchain, request));
+    cubin = std::move(assembled);
   }
-  const auto disassembly = [&](std::vector<std::string> flags) {
+  KERNEVO_TRY(folder, TemporaryFolder::make());
+  KERNEVO_CHECK(write_file_atomically(folder.path() / "kernel.cubin", *cubin));
+  const auto disassembly = [&](std::vector<std::string> flags) -> Result<std::string> {
     flags.insert(flags.begin(), {toolchain.nvdisasm.string(), "-c", "-gp", "-hex"});
     flags.emplace_back("kernel.cubin");
-    return run(request_in(folder, cage, std::move(flags)), "nvdisasm");
+    KERNEVO_TRY(ran, run_tool(toolchain, folder, std::move(flags), "nvdisasm"));
+    return std::move(ran.output);
   };
   auto listing = disassembly({"-ndf"});
   if (!listing || has_indirect_branch(*listing))

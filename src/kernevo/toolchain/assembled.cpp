@@ -2,6 +2,7 @@
 
 #include "kernevo/base/hash.h"
 
+#include <array>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -13,8 +14,8 @@ namespace {
 constexpr std::uint64_t kLimit = std::uint64_t{1} << 30U;
 
 fs::path entry(AssembledFiles::Kind kind, const std::string& key) {
-  return fs::path(key.substr(0, 2)) /
-         (key + (kind == AssembledFiles::Kind::cubin ? ".cubin" : ".sass"));
+  constexpr std::array<const char*, 3> endings = {".cubin", ".sass", ".log"};
+  return fs::path(key.substr(0, 2)) / (key + endings.at(static_cast<std::size_t>(kind)));
 }
 
 void add_program(std::string& text, const fs::path& path) {

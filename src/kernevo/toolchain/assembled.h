@@ -30,7 +30,7 @@ public:
   // In cache_folder().
   AssembledFiles();
 
-  enum class Kind { cubin, listing };
+  enum class Kind { cubin, listing, log };
   // Absent also when the entry is damaged; it is then made anew.
   std::optional<std::string> find(Kind kind, const std::string& key) const;
   // Trouble costs time, never a result: it is not told.

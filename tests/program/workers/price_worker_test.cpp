@@ -92,6 +92,14 @@ protected:
     return ask_text(to_json(request));
   }
 
+  PriceAnswer kernel(std::uint64_t module, const std::string& name) {
+    PriceRequest request;
+    request.kind = PriceRequest::Kind::kernel;
+    request.module = module;
+    request.kernel = name;
+    return ask_text(to_json(request));
+  }
+
   FileDescriptor channel_;
 };
 
@@ -110,6 +118,21 @@ TEST_F(PriceWorker, NamesTimeErrorLimiterAndBottleneck) {
   const PriceAnswer again = price(1, "copy", counts_of_copy(1 << 15U));
   EXPECT_EQ(to_json(*again.price), to_json(*large.price));
   EXPECT_LT(price(1, "copy", counts_of_copy(1)).price->time, large.price->time);
+}
+
+TEST_F(PriceWorker, SaysWhatTheAssemblerMakesOfAKernel) {
+  EXPECT_FALSE(open("A100").error);
+  EXPECT_FALSE(add_module(1, {kPtx}).error);
+  EXPECT_FALSE(add_module(2, {kPtx, kPtx}).error);
+  const PriceAnswer known = kernel(1, "copy");
+  ASSERT_TRUE(known.kernel) << known.error->message;
+  EXPECT_GT(known.kernel->registers, 0);
+  EXPECT_LT(known.kernel->registers, 32);
+  EXPECT_EQ(known.kernel->stack.value, 0U);
+  EXPECT_EQ(kernel(1, "copy").kernel, known.kernel);
+  for (const auto& [module, name] :
+       {std::pair(1, "other"), std::pair(2, "copy"), std::pair(3, "copy")})
+    EXPECT_TRUE(kernel(static_cast<std::uint64_t>(module), name).error) << module << name;
 }
 
 TEST_F(PriceWorker, SaysWhyThePtxAloneHadToDo) {

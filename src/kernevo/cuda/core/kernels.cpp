@@ -1,14 +1,27 @@
 #include "kernevo/cuda/core/kernels.h"
 
 #include "kernevo/cuda/common/faults.h"
+#include "kernevo/cuda/core/pricing.h"
 #include "kernevo/model/occupancy.h"
+
+#include <algorithm>
+#include <mutex>
 
 namespace kernevo::cuda {
 namespace {
 
-// Registers are ptxas's secret; PTX alone says nothing of them. A typical number keeps programs
-// that size their grids by occupancy in a realistic range.
+// PTX alone says nothing of registers. Where the assembler cannot be asked, a typical number keeps
+// programs that size their grids by occupancy in a realistic range.
 constexpr int kAssumedRegisters = 32;
+constexpr int kWarpSize = 32;
+
+// The largest block whose registers fit, at most `most` threads.
+int threads_that_fit(const Gpu& gpu, int most, int registers) {
+  for (int threads = most; threads > kWarpSize; threads = (threads - 1) / kWarpSize * kWarpSize)
+    if (compute_occupancy(gpu, threads, registers, Bytes{0}))
+      return threads;
+  return std::min(most, kWarpSize);
+}
 
 } // namespace
 
@@ -39,29 +52,41 @@ cudaError_t launch_kernel(const void* host, const cudaLaunchConfig_t& config, vo
   return launch_kernel(host, shape, arguments, cooperative);
 }
 
-cudaError_t kernel_attributes(cudaFuncAttributes* attributes, const void* host) {
+cudaError_t kernel_attributes(cudaFuncAttributes* attributes, const void* host, bool assembled) {
   Session& session = Session::get();
-  const std::lock_guard lock(session.mutex);
+  std::unique_lock lock(session.mutex);
   Kernel* kernel = session.kernel(host);
   if (kernel == nullptr)
     return set_error(cudaErrorInvalidDeviceFunction);
-  const auto* program = session.program(*kernel->module);
-  if (program == nullptr)
+  if (session.program(*kernel->module) == nullptr)
     return set_error(cudaErrorInvalidKernelImage);
+  const auto program = kernel->module->program;
+  const auto source = kernel->module->source;
+  const int most_shared = kernel->max_dynamic_shared;
+  lock.unlock(); // the assembler takes its time
   const auto info = vgpu::find_kernel(*program, kernel->name);
   if (!info)
     return set_error(cudaErrorInvalidDeviceFunction);
   *attributes = {};
   const Gpu& gpu = session.machine().gpu();
   attributes->sharedSizeBytes = info->static_shared;
-  attributes->maxThreadsPerBlock = gpu.max_threads_per_block;
+  attributes->constSizeBytes = info->constants;
+  attributes->maxThreadsPerBlock = static_cast<int>(std::min<std::uint64_t>(
+      info->most_threads.value_or(~std::uint64_t{0}), gpu.max_threads_per_block));
   attributes->numRegs = kAssumedRegisters;
   attributes->ptxVersion = gpu.compute_capability;
   attributes->binaryVersion = gpu.compute_capability;
   attributes->maxDynamicSharedSizeBytes =
-      kernel->max_dynamic_shared != 0
-          ? kernel->max_dynamic_shared
-          : static_cast<int>(gpu.shared_per_block.value - info->static_shared);
+      most_shared != 0 ? most_shared
+                       : static_cast<int>(gpu.shared_per_block.value - info->static_shared);
+  if (!assembled)
+    return cudaSuccess;
+  if (const auto made = pricing().assembled(*program, source, info->name)) {
+    attributes->numRegs = made->registers;
+    attributes->localSizeBytes = made->stack.value;
+    attributes->maxThreadsPerBlock =
+        threads_that_fit(gpu, attributes->maxThreadsPerBlock, made->registers);
+  }
   return cudaSuccess;
 }
 
@@ -85,7 +110,7 @@ cudaError_t resident_blocks(int* blocks, const void* host, int threads, std::siz
   if (const cudaError_t error = kernel_attributes(&attributes, host); error != cudaSuccess)
     return error;
   const auto occupancy =
-      compute_occupancy(Session::get().machine().gpu(), threads, kAssumedRegisters,
+      compute_occupancy(Session::get().machine().gpu(), threads, attributes.numRegs,
                         Bytes{shared + attributes.sharedSizeBytes});
   *blocks = occupancy ? occupancy->blocks_per_multiprocessor : 0;
   return cudaSuccess;

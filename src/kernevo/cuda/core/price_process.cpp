@@ -104,8 +104,9 @@ Result<PriceAnswer> PriceProcess::ask(const PriceRequest& request) {
   return answer;
 }
 
-Result<LaunchPrice> PriceProcess::price(std::uint64_t module, const std::vector<std::string>& texts,
-                                        const std::string& kernel, const LaunchCounts& counts) {
+Result<PriceAnswer> PriceProcess::ask_of_module(std::uint64_t module,
+                                                const std::vector<std::string>& texts,
+                                                PriceRequest request) {
   const std::lock_guard lock(mutex_);
   KERNEVO_CHECK(start_locked());
   if (!sent_.contains(module)) {
@@ -118,17 +119,35 @@ Result<LaunchPrice> PriceProcess::price(std::uint64_t module, const std::vector<
       return tl::unexpected<Error>(*taken.error);
     sent_.insert(module);
   }
-  PriceRequest launch;
-  launch.kind = PriceRequest::Kind::launch;
-  launch.module = module;
-  launch.kernel = kernel;
-  launch.counts = counts;
-  KERNEVO_TRY(answer, ask(launch));
+  request.module = module;
+  KERNEVO_TRY(answer, ask(request));
   if (answer.error)
     return tl::unexpected<Error>(*answer.error);
+  return std::move(answer);
+}
+
+Result<LaunchPrice> PriceProcess::price(std::uint64_t module, const std::vector<std::string>& texts,
+                                        const std::string& kernel, const LaunchCounts& counts) {
+  PriceRequest launch;
+  launch.kind = PriceRequest::Kind::launch;
+  launch.kernel = kernel;
+  launch.counts = counts;
+  KERNEVO_TRY(answer, ask_of_module(module, texts, std::move(launch)));
   if (!answer.price)
     return fail(ErrorCode::infrastructure, "the price worker names no price");
   return std::move(*answer.price);
+}
+
+Result<AssembledKernel> PriceProcess::kernel(std::uint64_t module,
+                                             const std::vector<std::string>& texts,
+                                             const std::string& kernel) {
+  PriceRequest of;
+  of.kind = PriceRequest::Kind::kernel;
+  of.kernel = kernel;
+  KERNEVO_TRY(answer, ask_of_module(module, texts, std::move(of)));
+  if (!answer.kernel)
+    return fail(ErrorCode::infrastructure, "the price worker names no registers");
+  return *answer.kernel;
 }
 
 } // namespace kernevo::cuda

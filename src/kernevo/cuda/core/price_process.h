@@ -23,9 +23,14 @@ public:
   // Waits for the answer. The module's PTX is sent with its first kernel.
   Result<LaunchPrice> price(std::uint64_t module, const std::vector<std::string>& texts,
                             const std::string& kernel, const LaunchCounts& counts);
+  // What the assembler makes of a kernel.
+  Result<AssembledKernel> kernel(std::uint64_t module, const std::vector<std::string>& texts,
+                                 const std::string& kernel);
 
 private:
   Result<void> start_locked();
+  Result<PriceAnswer> ask_of_module(std::uint64_t module, const std::vector<std::string>& texts,
+                                    PriceRequest request);
   Result<PriceAnswer> ask(const PriceRequest& request);
 
   std::string gpu_;

@@ -318,6 +318,17 @@ Cost Pricing::price_transfer(Transfer transfer, std::uint64_t bytes) {
   return cost;
 }
 
+std::optional<AssembledKernel> Pricing::assembled(const vgpu::Program& program, const Texts& texts,
+                                                  const std::string& kernel) {
+  const std::lock_guard lock(assembled_mutex_);
+  const auto [place, is_new] =
+      assembled_.try_emplace({program.id, kernel}, std::optional<AssembledKernel>());
+  if (is_new && texts != nullptr)
+    if (const auto made = process_.kernel(program.id, *texts, kernel))
+      place->second = *made;
+  return place->second;
+}
+
 void Pricing::add_finding(const std::string& text) {
   if (report_.empty())
     return;

@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kernevo::cuda {
@@ -44,6 +45,11 @@ public:
   // thread's scope. `texts`: the module's PTX.
   vgpu::LaunchResult launch(vgpu::Machine& machine, const vgpu::Program& program,
                             const vgpu::LaunchConfig& config, const Texts& texts);
+
+  // What the assembler makes of a kernel; nothing where there is no price worker or assembler, or
+  // it refuses the module. Asked once; takes as long as the assembler does.
+  std::optional<AssembledKernel> assembled(const vgpu::Program& program, const Texts& texts,
+                                           const std::string& kernel);
 
   // For the report alone: what went wrong, each once.
   void add_finding(const std::string& text);
@@ -109,6 +115,9 @@ private:
   int owner_;                      // the process; a fork of it has nothing to tell
   StreamClock clock_;
   PriceProcess process_;
+
+  std::mutex assembled_mutex_;
+  std::map<std::pair<std::uint64_t, std::string>, std::optional<AssembledKernel>> assembled_;
 
   std::mutex mutex_; // of what follows
   std::map<Key, Shape> shapes_;

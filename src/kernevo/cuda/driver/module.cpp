@@ -415,7 +415,11 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
     return CUDA_ERROR_INVALID_VALUE;
   const kernevo::cuda::KeepsLastError keeps;
   cudaFuncAttributes all{};
-  if (const cudaError_t error = kernel_attributes(&all, key_of(function)); error != cudaSuccess)
+  const bool assembled = attribute == CU_FUNC_ATTRIBUTE_NUM_REGS ||
+                         attribute == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES ||
+                         attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+  if (const cudaError_t error = kernel_attributes(&all, key_of(function), assembled);
+      error != cudaSuccess)
     return driver_result(error);
   switch (attribute) {
   case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = all.maxThreadsPerBlock; break;

@@ -23,6 +23,13 @@ KernelInfo describe(const Program& program, const Code& code) {
     info.parameter_bytes = code.parameters[i].offset + code.parameters[i].bytes;
   }
   info.static_shared = lay_out_shared(program, code.index).static_bytes;
+  for (const ptx::Variable* variable : program.variables)
+    if (variable->space == ptx::Space::constant)
+      info.constants += variable->bytes;
+  for (const auto& threads : {code.function->max_threads, code.function->required_threads})
+    if (threads)
+      info.most_threads =
+          std::uint64_t{(*threads)[0]} * std::max((*threads)[1], 1U) * std::max((*threads)[2], 1U);
   info.instructions = code.function->instructions.size();
   return info;
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct KernelInfo {
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint64_t static_shared = 0;
+  std::uint64_t constants = 0;               // bytes of the module's .const variables
+  std::optional<std::uint64_t> most_threads; // of a block, where the kernel declares it
   std::size_t instructions = 0;
 };
 std::vector<KernelInfo> kernels_of(const Program& program);
