@@ -9,7 +9,8 @@
 
 namespace {
 
-// work(times, out): a loop of so many rounds, then one store.
+// work(times, out): a loop of so many rounds, then one store. again(handle, left): --*left, and the
+// condition says whether there is any.
 constexpr const char* kLoop = R"(.version 7.0
 .target sm_80
 .address_size 64
@@ -35,6 +36,22 @@ LOOP:
   mul.wide.u32 %rd2, %r3, 4;
   add.s64 %rd3, %rd1, %rd2;
   st.global.f32 [%rd3], %f1;
+  ret;
+}
+.extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
+.visible .entry again(.param .u64 handle, .param .u64 left)
+{
+  .reg .u64 %rd<3>;
+  .reg .u32 %r<2>;
+  ld.param.u64 %rd1, [handle];
+  ld.param.u64 %rd2, [left];
+  ld.global.u32 %r1, [%rd2];
+  sub.u32 %r1, %r1, 1;
+  st.global.u32 [%rd2], %r1;
+  { .param .b64 h; .param .b32 v;
+    st.param.b64 [h], %rd1;
+    st.param.b32 [v], %r1;
+    call.uni cudaGraphSetConditional, (h, v); }
   ret;
 }
 )";
@@ -204,6 +221,48 @@ TEST_F(VirtualEvents, AGraphTakesItsLongestWay) {
   cudaEventDestroy(join);
   cudaStreamDestroy(stream);
   cudaStreamDestroy(branch);
+}
+
+TEST_F(VirtualEvents, AGraphThatLoopsTakesTheTimeOfItsRounds) {
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaGraphCreate(&graph, 0), cudaSuccess);
+  cudaGraphConditionalHandle handle = 0;
+  ASSERT_EQ(cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault),
+            cudaSuccess);
+  cudaGraphNodeParams loop{};
+  loop.type = cudaGraphNodeTypeConditional;
+  loop.conditional.handle = handle;
+  loop.conditional.type = cudaGraphCondTypeWhile;
+  loop.conditional.size = 1;
+  cudaGraphNode_t node = nullptr;
+  ASSERT_EQ(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &loop), cudaSuccess);
+  CUfunction again = nullptr;
+  ASSERT_EQ(cuModuleGetFunction(&again, module_, "again"), CUDA_SUCCESS);
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCaptureToGraph(stream, loop.conditional.phGraph_out[0], nullptr, nullptr,
+                                          0, cudaStreamCaptureModeGlobal),
+            cudaSuccess);
+  std::array<void*, 2> arguments = {&handle, &out_};
+  ASSERT_EQ(cuLaunchKernel(again, 1, 1, 1, 1, 1, 1, 0, stream, arguments.data(), nullptr),
+            CUDA_SUCCESS);
+  void* const counter = out_;
+  out_ = static_cast<char*>(out_) + 256; // where the other kernel writes
+  launch(8, 2000, stream);
+  out_ = counter;
+  ASSERT_EQ(cudaStreamEndCapture(stream, nullptr), cudaSuccess);
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
+  const auto rounds = [&](unsigned count) {
+    EXPECT_EQ(cudaMemcpy(out_, &count, sizeof count, cudaMemcpyHostToDevice), cudaSuccess);
+    return time_of([&] { cudaGraphLaunch(executable, stream); }, stream);
+  };
+  const float once = rounds(1);
+  EXPECT_GT(once, 1e-3F);
+  EXPECT_NEAR(rounds(6), 6 * once, 0.02 * once);
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  cudaStreamDestroy(stream);
 }
 
 TEST_F(VirtualEvents, TheDriversEventsCarryTheSameTime) {

@@ -127,8 +127,9 @@ TEST(FatBinary, WhatWasLinkedIsReadFromItsParts) {
   const std::string first = image_of({packed_with_zstd(ptx_for("sm_80"), 80)});
   const std::string second = image_of({{ptx_for("sm_75"), 75}});
   const std::string device_runtime = image_of({{"machine code", 80, 0, 0, 0, 2}});
-  const std::array<const char*, 4> parts = {first.data(), second.data(), device_runtime.data(),
-                                            nullptr};
+  const std::string syscalls = image_of({{ptx_for("sm_80") + "call __cuda_syscall_cnpv2X;", 80}});
+  const std::array<const char*, 5> parts = {first.data(), second.data(), device_runtime.data(),
+                                            syscalls.data(), nullptr};
   const Wrapper linked{.version = 2, .image = device_runtime.data(), .rest = parts.data()};
   const auto read = ptx_of_fat_binary(&linked, 80);
   ASSERT_TRUE(read);

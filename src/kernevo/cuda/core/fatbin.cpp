@@ -144,7 +144,13 @@ tl::unexpected<Error> no_ptx() {
   return fail(ErrorCode::input, "the program has machine code only, no PTX", std::nullopt, kFix);
 }
 
-// Those a program was linked from. The device runtime among them has no PTX and needs none.
+// The virtual GPU has the device runtime's functions; their definitions in libcudadevrt end in
+// calls that only NVIDIA's GPUs know.
+bool is_device_runtime(const std::string& text) {
+  return text.find("__cuda_syscall_cnp") != std::string::npos;
+}
+
+// Those a program was linked from, without the device runtime.
 Result<std::vector<std::string>> ptx_of_linked(const void* list, int capability) {
   std::vector<std::string> texts;
   const auto* const images = static_cast<const char* const*>(list);
@@ -153,7 +159,7 @@ Result<std::vector<std::string>> ptx_of_linked(const void* list, int capability)
       return fail(ErrorCode::input, "the program's list of device code has no end");
     KERNEVO_TRY(text,
                 ptx_of_entries(images[i], capability, std::numeric_limits<std::size_t>::max()));
-    if (text)
+    if (text && !is_device_runtime(*text))
       texts.push_back(std::move(*text));
   }
   if (texts.empty())

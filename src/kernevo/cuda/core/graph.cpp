@@ -1,5 +1,6 @@
 #include "kernevo/cuda/core/graph.h"
 
+#include "kernevo/cuda/core/conditional.h"
 #include "kernevo/cuda/core/session.h"
 
 #include <algorithm>
@@ -28,10 +29,21 @@ bool CUgraph_st::owns(std::span<CUgraphNode_st* const> these) const {
 std::unique_ptr<CUgraph_st> CUgraph_st::clone() const {
   auto copy = std::make_unique<CUgraph_st>();
   copy->held = held;
+  copy->conditions = conditions;
   for (const auto& node : nodes) {
     auto made = std::make_unique<CUgraphNode_st>(*node);
     made->graph = copy.get();
     copy->clone_of[node.get()] = made.get();
+    if (node->conditional != nullptr) {
+      made->conditional = std::make_shared<kernevo::cuda::Conditional>();
+      made->conditional->on = node->conditional->on;
+      made->conditional->type = node->conditional->type;
+      for (const auto& body : node->conditional->bodies) {
+        auto same = body->clone();
+        copy->clone_of.insert(same->clone_of.begin(), same->clone_of.end());
+        made->conditional->add_body(std::move(same));
+      }
+    }
     copy->nodes.push_back(std::move(made));
   }
   for (const auto& node : copy->nodes) {
@@ -83,9 +95,11 @@ std::vector<NodeWork> work_of(const std::vector<CUgraphNode_st*>& order) {
   std::map<const CUgraphNode_st*, std::size_t> numbers;
   for (const CUgraphNode_st* node : order) {
     NodeWork& made = all.emplace_back();
-    if (node->enabled)
+    if (node->enabled) {
       made.work = node->work;
-    made.is_graph = node->type == cudaGraphNodeTypeGraph;
+      made.conditional = node->conditional;
+    }
+    made.is_graph = node->type == cudaGraphNodeTypeGraph || made.conditional != nullptr;
     for (const CUgraphNode_st* need : node->needs)
       made.needs.push_back(numbers.at(need));
     numbers[node] = all.size() - 1;
@@ -93,9 +107,37 @@ std::vector<NodeWork> work_of(const std::vector<CUgraphNode_st*>& order) {
   return all;
 }
 
+namespace {
+
+// The step of virtual time in which this thread's graph itself stands, when it is a node.
+std::optional<std::size_t>& outer_step() {
+  static thread_local std::optional<std::size_t> step;
+  return step;
+}
+
+// One graph after the other, as the condition has it.
+cudaError_t run_chosen(const Conditional& conditional) {
+  TimedWork* const timed = TimedWork::current();
+  std::map<const CUgraph_st*, std::vector<NodeWork>> known;
+  const CUgraph_st* body = conditional.chosen(true);
+  while (body != nullptr) {
+    const auto [work, is_new] = known.try_emplace(body);
+    if (is_new)
+      work->second = work_of(body->order());
+    if (const cudaError_t error = run_all(work->second); error != cudaSuccess)
+      return error;
+    std::optional<std::size_t>& step = outer_step();
+    if (timed != nullptr && step) // the next begins when this one has ended
+      step = timed->begin_step(timed->steps_since(*step));
+    body = conditional.chosen(false);
+  }
+  return fault();
+}
+
+} // namespace
+
 cudaError_t run_all(const std::vector<NodeWork>& all) {
-  // The step of virtual time in which this graph itself stands, when it is a node.
-  static thread_local std::optional<std::size_t> outer;
+  std::optional<std::size_t>& outer = outer_step();
   const std::optional<std::size_t> around = outer;
   TimedWork* const timed = TimedWork::current();
   std::vector<std::size_t> ends; // the step with which each node ends
@@ -110,7 +152,9 @@ cudaError_t run_all(const std::vector<NodeWork>& all) {
       if (node.is_graph)
         outer = ends.back();
     }
-    const cudaError_t error = node.work ? node.work() : cudaSuccess;
+    const cudaError_t error = node.conditional != nullptr ? run_chosen(*node.conditional)
+                              : node.work                 ? node.work()
+                                                          : cudaSuccess;
     outer = around;
     if (error != cudaSuccess)
       return error;

@@ -20,6 +20,8 @@ struct CUctx_st;
 namespace kernevo::cuda {
 
 struct PreparedLaunch;
+class Condition;    // conditional.h
+struct Conditional; // of one node
 // Of graphs and executables, from 1 on.
 unsigned next_graph_id();
 
@@ -51,6 +53,7 @@ struct CUgraphNode_st : kernevo::cuda::Live<CUgraphNode_st> {
   void* freed = nullptr;
   cudaEvent_t event = nullptr;
   std::shared_ptr<CUgraph_st> child;
+  std::shared_ptr<kernevo::cuda::Conditional> conditional;
 };
 
 struct CUgraph_st : kernevo::cuda::Live<CUgraph_st> {
@@ -58,8 +61,9 @@ struct CUgraph_st : kernevo::cuda::Live<CUgraph_st> {
   std::map<const CUgraphNode_st*, CUgraphNode_st*> clone_of; // nodes of the graph this is a copy of
   unsigned id = kernevo::cuda::next_graph_id();
   unsigned nodes_made = 0;
-  bool is_child = false;                                           // of a node, which owns it
-  std::vector<std::pair<const void*, std::shared_ptr<void>>> held; // the program's own objects
+  bool is_child = false;                                             // of a node, which owns it
+  std::vector<std::shared_ptr<kernevo::cuda::Condition>> conditions; // made for it
+  std::vector<std::pair<const void*, std::shared_ptr<void>>> held;   // the program's own objects
 
   CUgraphNode_st* add(cudaGraphNodeType type, kernevo::cuda::Work work,
                       std::span<CUgraphNode_st* const> needs);
@@ -78,6 +82,7 @@ struct NodeWork {
   Work work;                      // may be empty
   std::vector<std::size_t> needs; // numbers of nodes before it
   bool is_graph = false;
+  std::shared_ptr<const Conditional> conditional; // instead of work
 };
 std::vector<NodeWork> work_of(const std::vector<CUgraphNode_st*>& order);
 cudaError_t run_all(const std::vector<NodeWork>& all);
@@ -86,7 +91,7 @@ cudaError_t run_all(const std::vector<NodeWork>& all);
 
 struct CUgraphExec_st : kernevo::cuda::Live<CUgraphExec_st> {
   unsigned id = kernevo::cuda::next_graph_id();
-  std::unique_ptr<CUgraph_st> graph;
+  std::shared_ptr<CUgraph_st> graph; // of what is launched, too
   std::vector<CUgraphNode_st*> order;
   unsigned long long flags = 0;
 
@@ -102,6 +107,7 @@ struct Capture {
   CUstream_st* origin = nullptr;
   unsigned long long id = 0;
   bool open = true;
+  bool graph_given = false; // by the program
 };
 
 } // namespace kernevo::cuda

@@ -570,8 +570,23 @@ CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* 
   }
   case CU_GRAPH_NODE_TYPE_MEM_FREE:
     return cuGraphAddMemFreeNode(node, graph, needs, count, p->free.dptr);
+  case CU_GRAPH_NODE_TYPE_CONDITIONAL: {
+    cudaGraphNodeParams made{};
+    made.type = cudaGraphNodeTypeConditional;
+    made.conditional.handle = p->conditional.handle;
+    made.conditional.type = as<cudaGraphConditionalNodeType>(p->conditional.type);
+    made.conditional.size = p->conditional.size;
+    const CUresult result = same(cudaGraphAddNode, node, graph, needs,
+                                 static_cast<const cudaGraphEdgeData*>(nullptr), count, &made);
+    p->conditional.phGraph_out = made.conditional.phGraph_out;
+    return result;
+  }
   default: return CUDA_ERROR_NOT_SUPPORTED;
   }
+}
+CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* handle, CUgraph graph,
+                                        CUcontext /*of*/, unsigned initial, unsigned flags) {
+  return same(cudaGraphConditionalHandleCreate, handle, graph, initial, flags);
 }
 CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* needs,
                         std::size_t count, CUgraphNodeParams* p) {

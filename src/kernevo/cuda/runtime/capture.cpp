@@ -15,7 +15,7 @@ using kernevo::cuda::stream_of;
 namespace {
 
 cudaError_t begin(cudaStream_t handle, CUgraph_st* graph,
-                  std::span<CUgraphNode_st* const> dependencies) {
+                  std::span<CUgraphNode_st* const> dependencies, bool given) {
   if (!is_stream(handle))
     return kernevo::cuda::set_error(cudaErrorInvalidResourceHandle);
   CUstream_st* const stream = stream_of(handle);
@@ -26,7 +26,7 @@ cudaError_t begin(cudaStream_t handle, CUgraph_st* graph,
   if (stream->capturing())
     return kernevo::cuda::set_error(cudaErrorIllegalState);
   static unsigned long long next = 0;
-  stream->capture = std::make_shared<Capture>(Capture{graph, stream, ++next, true});
+  stream->capture = std::make_shared<Capture>(Capture{graph, stream, ++next, true, given});
   stream->last.assign(dependencies.begin(), dependencies.end());
   return cudaSuccess;
 }
@@ -37,7 +37,7 @@ extern "C" {
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode /*mode*/) {
   auto* const graph = new CUgraph_st(); // the program's, from cudaStreamEndCapture on
-  const cudaError_t error = begin(stream, graph, {});
+  const cudaError_t error = begin(stream, graph, {}, false);
   if (error != cudaSuccess)
     delete graph;
   return error;
@@ -46,21 +46,24 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
                                           const cudaGraphNode_t* dependencies,
                                           const cudaGraphEdgeData* /*data*/, std::size_t count,
                                           cudaStreamCaptureMode /*mode*/) {
-  return begin(stream, graph, {dependencies, count});
+  return begin(stream, graph, {dependencies, count}, true);
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
-  if (graph == nullptr)
-    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   if (!is_stream(handle))
     return kernevo::cuda::set_error(cudaErrorInvalidResourceHandle);
   CUstream_st* const stream = stream_of(handle);
+  // Who gave the graph knows it.
+  const bool given = stream->capturing() && stream->capture->graph_given;
+  if (graph == nullptr && !given)
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
   if (!stream->capturing())
     return kernevo::cuda::set_error(cudaErrorIllegalState);
   if (stream->capture->origin != stream)
     return kernevo::cuda::set_error(cudaErrorStreamCaptureUnmatched);
   stream->capture->open = false;
   const bool whole = CUgraph_st::has(stream->capture->graph);
-  *graph = whole ? stream->capture->graph : nullptr;
+  if (graph != nullptr)
+    *graph = whole ? stream->capture->graph : nullptr;
   stream->capture.reset();
   stream->last.clear();
   return whole ? cudaSuccess : kernevo::cuda::set_error(cudaErrorStreamCaptureInvalidated);

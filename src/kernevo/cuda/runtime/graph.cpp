@@ -1,5 +1,6 @@
 // Graphs: making, copying and launching one.
 #include "kernevo/cuda/core/graph.h"
+#include "kernevo/cuda/core/conditional.h"
 #include "kernevo/cuda/core/pricing.h"
 
 #include "kernevo/cuda/core/session.h"
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <set>
+#include <utility>
 
 using kernevo::cuda::QueueKind;
 using kernevo::cuda::Session;
@@ -93,6 +95,23 @@ cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned /*flags*/) {
     return kernevo::cuda::set_error(cudaErrorInvalidValue);
   *graph = new CUgraph_st();
   return cudaSuccess;
+}
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
+                                             unsigned initial, unsigned flags) {
+  if (handle == nullptr || !CUgraph_st::has(graph) ||
+      (flags & ~static_cast<unsigned>(cudaGraphCondAssignDefault)) != 0)
+    return kernevo::cuda::set_error(cudaErrorInvalidValue);
+  auto made = kernevo::cuda::Condition::make(initial, (flags & cudaGraphCondAssignDefault) != 0);
+  if (made == nullptr)
+    return kernevo::cuda::set_error(cudaErrorMemoryAllocation);
+  *handle = made->handle();
+  graph->conditions.push_back(std::move(made));
+  return cudaSuccess;
+}
+cudaError_t cudaGraphConditionalHandleCreate_v2(cudaGraphConditionalHandle* handle,
+                                                cudaGraph_t graph, cudaExecutionContext_t /*of*/,
+                                                unsigned initial, unsigned flags) {
+  return cudaGraphConditionalHandleCreate(handle, graph, initial, flags);
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   if (!CUgraph_st::has(graph) || graph->is_child)
@@ -192,7 +211,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle) {
     return set_error(cudaErrorInvalidResourceHandle);
   Session& session = Session::get();
   CUstream_st& stream = *stream_of(handle);
-  const auto work = [all = work_of(executable->order)] { return run_all(all); };
+  // The graph may be gone when it is run, and its conditions with it.
+  const auto work = [all = work_of(executable->order), graph = executable->graph] {
+    begin_conditions(*graph);
+    return run_all(all);
+  };
   if (stream.capturing())
     return session.submit(handle, work, cudaGraphNodeTypeGraph);
   const std::lock_guard lock(session.mutex);

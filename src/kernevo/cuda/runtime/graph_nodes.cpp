@@ -1,4 +1,5 @@
 // Making nodes by hand, and changing them.
+#include "kernevo/cuda/core/conditional.h"
 #include "kernevo/cuda/core/graph.h"
 #include "kernevo/cuda/core/memory.h"
 #include "kernevo/cuda/core/session.h"
@@ -120,8 +121,16 @@ cudaMemsetParams plain(const cudaMemsetParamsV2& p) {
   return {p.dst, p.pitch, p.value, p.elementSize, p.width, p.height};
 }
 
+// The graphs to fill are given back.
+bool set_conditional(CUgraphNode_st& node, cudaConditionalNodeParams& parameters) {
+  if (node.conditional != nullptr)
+    return false; // it cannot be made another one
+  node.conditional = kernevo::cuda::make_conditional(parameters);
+  return node.conditional != nullptr;
+}
+
 // False when the parameters are not right or the kind of node cannot be set so.
-bool set_any(CUgraphNode_st& node, const cudaGraphNodeParams& p) {
+bool set_any(CUgraphNode_st& node, cudaGraphNodeParams& p) {
   switch (p.type) {
   case cudaGraphNodeTypeKernel: return set_kernel(node, plain(p.kernel));
   case cudaGraphNodeTypeMemcpy: set_copy(node, p.memcpy.copyParams); return true;
@@ -131,6 +140,7 @@ bool set_any(CUgraphNode_st& node, const cudaGraphNodeParams& p) {
   case cudaGraphNodeTypeEventRecord: return set_event(node, p.eventRecord.event);
   case cudaGraphNodeTypeWaitEvent: return set_event(node, p.eventWait.event);
   case cudaGraphNodeTypeEmpty: return true;
+  case cudaGraphNodeTypeConditional: return set_conditional(node, p.conditional);
   default: return false;
   }
 }
@@ -275,8 +285,6 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cud
                              cudaGraphNodeParams* parameters) {
   if (parameters == nullptr)
     return refuse();
-  if (parameters->type == cudaGraphNodeTypeConditional)
-    return kernevo::cuda::set_error(cudaErrorNotSupported);
   if (parameters->type == cudaGraphNodeTypeMemAlloc) {
     cudaMemAllocNodeParams plain_parameters{};
     plain_parameters.bytesize = parameters->alloc.bytesize;

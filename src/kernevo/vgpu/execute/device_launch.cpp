@@ -94,6 +94,19 @@ void give(WarpState& warp, const Op& op, const CallDetail& call, int lane, T val
   set_call_result(warp, call, lane, kSuccess);
 }
 
+// (handle, value): the handle is where the value goes. Threads may set it at the same time.
+void set_condition(WarpState& warp, const Op& op, const CallDetail& call, int lane) {
+  const auto value = call_argument<std::uint32_t>(warp, call, 1, lane);
+  Access access;
+  access.kind = AccessKind::store;
+  access.size = sizeof value;
+  access.strong = true;
+  std::byte* const to =
+      resolve(warp, op, lane, call_argument<std::uint64_t>(warp, call, 0, lane), access);
+  if (to != nullptr)
+    std::memcpy(to, &value, sizeof value);
+}
+
 void allocate(WarpState& warp, const Op& op, const CallDetail& call, int lane) {
   const auto made =
       warp.launch->memory->heap().allocate(call_argument<std::uint64_t>(warp, call, 1, lane));
@@ -156,6 +169,7 @@ void call_device_runtime(WarpState& warp, const Op& op, const CallDetail& call, 
     case RuntimeFunction::make_handle: // of a stream or an event: all launches are in one order
       give(warp, op, call, lane, std::uint64_t{16});
       break;
+    case RuntimeFunction::set_condition: set_condition(warp, op, call, lane); break;
     case RuntimeFunction::get_device: give(warp, op, call, lane, std::int32_t{0}); break;
     default: set_call_result(warp, call, lane, kSuccess); break;
     }

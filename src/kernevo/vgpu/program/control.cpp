@@ -24,6 +24,7 @@ RuntimeFunction runtime_function(std::string_view name) {
       {"__cudaCDP2MemcpyAsync_ptsz", copy_async},
       {"__cudaCDP2MemsetAsync", fill_async},
       {"__cudaCDP2MemsetAsync_ptsz", fill_async},
+      {"cudaGraphSetConditional", set_condition},
       {"__cudaCDP2StreamDestroy", succeed},
       {"__cudaCDP2StreamWaitEvent", succeed},
       {"__cudaCDP2StreamWaitEvent_ptsz", succeed},

@@ -34,7 +34,8 @@ enum class RuntimeFunction : std::uint8_t {
   get_device,
   copy_async, // in the order of the launches
   fill_async,
-  succeed, // what needs no action here
+  set_condition, // of a graph
+  succeed,       // what needs no action here
 };
 
 // Adds to what runs after the grid: the order of blocks shows.
