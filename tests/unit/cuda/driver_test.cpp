@@ -73,6 +73,35 @@ TEST_F(CudaDriver, ACapturedLaunchKeepsItsModule) {
   EXPECT_EQ(value, 3);
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+TEST_F(CudaDriver, BlockArgumentsAndGridMayComeOneAfterTheOther) {
+  const float one = 1;
+  const float three = 3;
+  CUdeviceptr factor = 0;
+  ASSERT_EQ(cuModuleGetGlobal(&factor, nullptr, module_, "factor"), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemcpyHtoD(factor, &three, 4), CUDA_SUCCESS);
+  ASSERT_EQ(cuMemcpyHtoD(data_, &one, 4), CUDA_SUCCESS);
+  EXPECT_EQ(cuFuncSetBlockShape(function_, 1, 1, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuParamSetSize(function_, sizeof data_), CUDA_SUCCESS);
+  EXPECT_EQ(cuParamSetv(function_, 0, &data_, sizeof data_), CUDA_SUCCESS);
+  EXPECT_EQ(cuLaunch(function_), CUDA_SUCCESS);
+  EXPECT_EQ(cuLaunchGrid(function_, 1, 1), CUDA_SUCCESS);
+  EXPECT_EQ(cuLaunchGridAsync(function_, 1, 1, CU_STREAM_PER_THREAD), CUDA_SUCCESS);
+  EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+  float value = 0;
+  EXPECT_EQ(cuMemcpyDtoH(&value, data_, 4), CUDA_SUCCESS);
+  EXPECT_EQ(value, 27);
+  EXPECT_EQ(cuFuncSetBlockShape(function_, 0, 1, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuFuncSetBlockShape(nullptr, 1, 1, 1), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuLaunchGrid(function_, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuParamSetv(function_, -4, &data_, 4), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuParamSetSize(function_, 1U << 20U), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuParamSetSize(function_, 4), CUDA_SUCCESS);
+  EXPECT_EQ(cuLaunch(function_), CUDA_ERROR_INVALID_VALUE) << "it wants eight bytes";
+}
+#pragma GCC diagnostic pop
+
 TEST_F(CudaDriver, WhatIsNoModuleIsRefused) {
   CUmodule module = nullptr;
   EXPECT_EQ(cuModuleLoadData(nullptr, kScalePtx), CUDA_ERROR_INVALID_VALUE);

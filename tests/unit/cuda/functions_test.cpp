@@ -144,6 +144,14 @@ TEST_F(EntryPoints, TheVersionIsHonoured) {
   EXPECT_NE(find("", 12000), nullptr) << "the nameless function is cuGetProcAddress";
 }
 
+TEST_F(EntryPoints, AnOldFunctionThatDoesNothingIsThereAndSaysSo) {
+  void* const found = find("cuIpcGetMemHandle", 13000);
+  ASSERT_NE(found, nullptr);
+  CUipcMemHandle handle;
+  EXPECT_EQ(reinterpret_cast<decltype(&cuIpcGetMemHandle)>(found)(&handle, 0), // NOLINT
+            CUDA_ERROR_NOT_SUPPORTED);
+}
+
 TEST_F(EntryPoints, WhatIsNotThereSaysWhy) {
   EXPECT_EQ(status("cuNothingOfThatName", 13000), CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
   EXPECT_EQ(status("cuLaunchKernelEx", 11000), CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);

@@ -131,6 +131,8 @@ cudaError_t release_now(void* pointer) {
   const std::lock_guard lock(session.mutex);
   if (session.machine().bytes(address_of(pointer)).data() != pointer)
     return set_error(cudaErrorInvalidValue);
+  if (session.graph_memory.contains(address_of(pointer)))
+    return cudaSuccess; // the graph's next launch has it again
   session.memory_types.erase(address_of(pointer));
   session.machine().free(address_of(pointer));
   return cudaSuccess;

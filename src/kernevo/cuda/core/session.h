@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -119,6 +120,7 @@ public:
 
   std::recursive_mutex mutex;                           // never held while work is done
   std::map<std::uint64_t, cudaMemoryType> memory_types; // of allocations that are not the device's
+  std::set<std::uint64_t> graph_memory;                 // nodes of graphs allocate it at each launch
 
 private:
   Session() = default;

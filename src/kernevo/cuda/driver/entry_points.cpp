@@ -45,6 +45,10 @@ const auto& table() {
 
 namespace kernevo::cuda {
 
+// Programs take it for granted that a function this old is there, and look at what it returns;
+// newer ones they look for.
+constexpr int kTakenForGranted = 8000;
+
 // The newest that is not newer than asked. Whoever wants the thread's own stream gets that variant
 // of a function, if it has one.
 EntryPoint find_entry_point(const char* name, int version, bool per_thread) {
@@ -55,7 +59,8 @@ EntryPoint find_entry_point(const char* name, int version, bool per_thread) {
                                                                     : entry.per_thread);
   };
   for (const Entry& entry : table())
-    if (entry.name == name && (per_thread || !entry.per_thread) && is_supported(entry.supported)) {
+    if (entry.name == name && (per_thread || !entry.per_thread) &&
+        (entry.version <= kTakenForGranted || is_supported(entry.supported))) {
       is_newer = is_newer || entry.version > version;
       if (entry.version <= version && better(entry))
         best = &entry;

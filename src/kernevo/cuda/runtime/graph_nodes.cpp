@@ -242,8 +242,8 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
     return cudaErrorInvalidValue;
   return set_event(**node, event) ? cudaSuccess : give_up(graph);
 }
-// The address must be known now, so the memory is taken now; it stays for the next launch when the
-// graph frees it, and goes with the process.
+// The address must be known now, so the memory is taken now; it stays for the next launch when it is
+// freed, in the graph or outside, and goes with the process.
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* needs, std::size_t count,
                                      cudaMemAllocNodeParams* parameters) {
@@ -257,6 +257,9 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
     return error;
   }
   (*node)->allocation = *parameters;
+  Session& session = Session::get();
+  const std::lock_guard lock(session.mutex);
+  session.graph_memory.insert(kernevo::cuda::address_of(parameters->dptr));
   return cudaSuccess;
 }
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
