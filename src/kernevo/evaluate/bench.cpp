@@ -61,8 +61,12 @@ private:
     }
     subject_ = std::move(loaded.subject);
     if (measures() || compares_with_reference())
-      expectation_ = expectation_for(device_, task_, options_.seconds, options_.patience_minutes);
+      reference_.fine =
+          expectation_for(device_, task_, options_.seconds, options_.patience_minutes);
     if (!measures()) {
+      if (compares_with_reference())
+        reference_.rough =
+            expectation_for(device_, task_, options_.seconds, options_.patience_minutes, true);
       KERNEVO_TRY(machine_code, machine_code_of(prepared_));
       machine_code_ = std::move(machine_code);
     }
@@ -76,9 +80,9 @@ private:
   }
 
   Result<void> time_case(const ShapeCase& shape) {
-    auto timed = measures() ? measure_case(device_, *subject_, shape, expectation_, options_)
+    auto timed = measures() ? measure_case(device_, *subject_, shape, reference_.fine, options_)
                             : predict_case(device_.identity(), *subject_, machine_code_, shape,
-                                           options_, expectation_);
+                                           options_, reference_);
     if (!timed)
       return tl::unexpected<Error>(timed.error());
     if (!timed->fault) {
@@ -96,7 +100,7 @@ private:
   const BenchOptions& options_;
   BenchResult result_;
   std::unique_ptr<KernelSubject> subject_;
-  ExpectationSource expectation_; // of what is written while it is timed
+  TimedReference reference_; // of what is written while it is timed
   std::optional<sass::SassModule> machine_code_;
 };
 

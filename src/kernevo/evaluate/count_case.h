@@ -26,10 +26,15 @@ struct CountedCase {
   bool held_against_all = false;
 };
 
-// About so many blocks of each launch are counted; more where they would not stand for all. The
-// reference says what is right where the catalogue does not; without it nothing is compared then.
+// What is right where the catalogue does not know; without it nothing is compared.
+struct TimedReference {
+  ExpectationSource rough; // ReferenceLimits
+  ExpectationSource fine;  // has the last word
+};
+
+// About so many blocks of each launch are counted; more where they would not stand for all.
 Result<CountedCase> count_case(const DeviceIdentity& device, KernelSubject& subject,
                                const Problem& problem, const LaunchPlan& plan, std::uint64_t blocks,
-                               const BenchOptions& options, const ExpectationSource& reference);
+                               const BenchOptions& options, const TimedReference& reference);
 
 } // namespace kernevo

@@ -71,12 +71,12 @@ Result<CheckedShots> checked_shots(DeviceShots& shots, const Task& task, const C
 } // namespace
 
 ExpectationSource expectation_for(Device& device, const Task& task, double seconds,
-                                  double patience_minutes) {
+                                  double patience_minutes, bool rough) {
   if (task.oracle != OracleKind::reference_kernel)
     return catalogue_expectation();
   Device& judge = device.companion() ? *device.companion()->device : device;
   const ReferenceLimits limits{static_cast<std::uint64_t>(patience_budget(patience_minutes)),
-                               std::max(seconds, patience_seconds(patience_minutes))};
+                               std::max(seconds, patience_seconds(patience_minutes)), rough};
   struct Late {
     std::mutex mutex;
     std::optional<ReferenceOracle> oracle;

@@ -23,7 +23,8 @@ Result<MeasuredPair> measure_pair(Device& device, const KernelSubject& incumbent
 
 // What the outputs of shots are compared with. A reference is made ready when it is first asked.
 // Device and task must outlive it.
+// `rough`: ReferenceLimits.
 ExpectationSource expectation_for(Device& device, const Task& task, double seconds,
-                                  double patience_minutes);
+                                  double patience_minutes, bool rough = false);
 
 } // namespace kernevo

@@ -21,7 +21,7 @@ class Predictor {
 public:
   Predictor(const DeviceIdentity& device, KernelSubject& subject,
             const std::optional<sass::SassModule>& machine_code, const ShapeCase& shape,
-            const BenchOptions& options, const ExpectationSource& reference)
+            const BenchOptions& options, const TimedReference& reference)
       : device_(device), subject_(subject), task_(*subject.prepared().task),
         build_(subject.prepared().build), machine_code_(machine_code), shape_(shape),
         options_(options), reference_(reference) {}
@@ -129,7 +129,7 @@ private:
   const std::optional<sass::SassModule>& machine_code_;
   const ShapeCase& shape_;
   const BenchOptions& options_;
-  const ExpectationSource& reference_;
+  const TimedReference& reference_;
   bool held_against_all_ = false;
   TimedCase result_;
 };
@@ -165,7 +165,7 @@ Receipt receipt_of(const DeviceIdentity& device, const Build& build, const Shape
 Result<TimedCase> predict_case(const DeviceIdentity& device, KernelSubject& subject,
                                const std::optional<sass::SassModule>& machine_code,
                                const ShapeCase& shape, const BenchOptions& options,
-                               const ExpectationSource& reference) {
+                               const TimedReference& reference) {
   return Predictor(device, subject, machine_code, shape, options, reference).run();
 }
 

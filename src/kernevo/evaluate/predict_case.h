@@ -23,7 +23,7 @@ Result<std::optional<sass::SassModule>> machine_code_of(const PreparedKernel& pr
 Result<TimedCase> predict_case(const DeviceIdentity& device, KernelSubject& subject,
                                const std::optional<sass::SassModule>& machine_code,
                                const ShapeCase& shape, const BenchOptions& options,
-                               const ExpectationSource& reference);
+                               const TimedReference& reference);
 
 // What is the same for every way of timing a shape.
 Receipt receipt_of(const DeviceIdentity& device, const Build& build, const ShapeCase& shape,

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -71,10 +72,14 @@ private:
     for (std::size_t o = 0; o < buffers.size(); ++o)
       if (!plain.outputs[o].empty())
         fresh[o].values = numbers(buffers[o], plain.outputs[o]);
-    KERNEVO_TRY(is_fine, refine(inputs, chain_of(inputs.problem, plain), fresh));
-    if (!is_fine)
-      KERNEVO_CHECK(estimate(inputs, fresh));
-    was_coarse = was_coarse || (!is_fine && inputs.set == InputSet::nominal);
+    if (limits.rough) {
+      guess(inputs.problem, fresh);
+    } else {
+      KERNEVO_TRY(is_fine, refine(inputs, chain_of(inputs.problem, plain), fresh));
+      if (!is_fine)
+        KERNEVO_CHECK(estimate(inputs, fresh));
+      was_coarse = was_coarse || (!is_fine && inputs.set == InputSet::nominal);
+    }
     answers = std::move(fresh);
     seed = inputs.seed;
     case_id = inputs.problem.case_id;
@@ -115,7 +120,8 @@ private:
       const BufferSpec& buffer = inputs.problem.buffers[o];
       if (fresh[o].values.empty() || !is_floating(buffer.dtype))
         continue;
-      auto tolerances = fine_tolerances(runs->values[o], fresh[o].values, runs->effects[o], chain);
+      auto tolerances =
+          fine_tolerances(runs->values[o], fresh[o].values, runs->effects[o], chain, buffer.dtype);
       if (!tolerances)
         return false;
       refined[o] = {std::move(runs->values[o]), std::move(*tolerances)};
@@ -130,6 +136,18 @@ private:
     const std::vector<float> wider = coarse_tolerances(answer.values, effects, declared);
     for (std::size_t e = 0; e < wider.size(); ++e)
       answer.tolerances[e] = std::max(answer.tolerances[e], wider[e]);
+  }
+
+  static void guess(const Problem& problem, std::vector<Answer>& fresh) {
+    for (std::size_t o = 0; o < fresh.size(); ++o) {
+      const DType dtype = problem.buffers[o].dtype;
+      const std::vector<double> anything(fresh[o].values.size(),
+                                         std::numeric_limits<double>::max());
+      if (!anything.empty() && is_floating(dtype))
+        fresh[o].tolerances =
+            coarse_tolerances(fresh[o].values, anything,
+                              std::max(coarse_share(dtype), problem.tolerance.value_or(0)));
+    }
   }
 
   // Tolerances by what goes into each element.
@@ -186,8 +204,10 @@ Result<ReferenceOracle> make_reference_oracle(Device& device, const Task& task,
     return fail(ErrorCode::unsupported,
                 "the reference kernel cannot run: " + loaded.refusal->message);
   reference->subject = std::move(loaded.subject);
-  KERNEVO_TRY(wide, make_wide_reference(device, task, reference->kernel, unseen));
-  reference->wide = std::move(wide);
+  if (!limits.rough) {
+    KERNEVO_TRY(wide, make_wide_reference(device, task, reference->kernel, unseen));
+    reference->wide = std::move(wide);
+  }
   const auto facts = ptx::facts_of(build.ptx);
   reference->exchanges = !facts || facts->shared_memory || facts->atomics ||
                          exchanges_in_warps(reference->kernel.source);
@@ -195,9 +215,9 @@ Result<ReferenceOracle> make_reference_oracle(Device& device, const Task& task,
                                      std::span<const std::int64_t> points) {
                            return reference->expect(inputs, output, points);
                          },
-                         [reference, in_float = computes_in_float(task)] {
+                         [reference, known = can_be_widened(task)] {
                            const std::lock_guard lock(reference->mutex);
-                           return in_float && reference->was_coarse;
+                           return known && reference->was_coarse;
                          }};
 }
 

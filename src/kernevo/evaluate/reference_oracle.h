@@ -13,6 +13,9 @@ namespace kernevo {
 struct ReferenceLimits {
   std::uint64_t instruction_budget = 0; // 0 = the device's default
   double seconds = 60;                  // of processor time
+  // Answers of one run, with tolerances by the magnitudes around an element: whoever does not do
+  // the work is out of them, but so may be an honest kernel, whom finer answers have to clear.
+  bool rough = false;
 };
 
 // Builds the reference and keeps a module of its own for it, apart from any candidate.

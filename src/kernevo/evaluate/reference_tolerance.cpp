@@ -10,10 +10,10 @@ constexpr std::size_t kNeighbours = 256;
 constexpr double kUnit = 0x1p-24; // of float32
 // Where nothing but other roundings is at work; a reciprocal and a product for a quotient is 3.
 constexpr double kRoundings = 16;
-constexpr double kRoundingsOfSums = 4; // times the root of their length
-constexpr double kOwnErrors = 16;      // times what the reference is off around an element
-constexpr double kOwnError = 4;        // times what it is off there
-constexpr double kDenormal = 0x1p-145;
+constexpr double kRoundingsOfSums = 4;   // times the root of their length
+constexpr double kOwnErrors = 16;        // times what the reference is off around an element
+constexpr double kOwnError = 4;          // times what it is off there
+constexpr double kRoundingsOfResult = 2; // when it is stored in a half type
 
 // Changes of opposite sign may cancel in an element by chance. So much of what goes into its
 // neighbours goes into it, too.
@@ -34,6 +34,20 @@ double usual(std::span<const double> values, std::vector<double>& scratch) {
   std::nth_element(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(at),
                    scratch.end());
   return scratch[at];
+}
+
+// What storing a value may cost, beside the roundings of float32 that produced it.
+struct Storing {
+  double rounding = 0; // relative
+  double denormal = 0x1p-145;
+};
+
+Storing storing(DType dtype) {
+  switch (dtype) {
+  case DType::float16: return {unit_roundoff(dtype), 0x1p-25};
+  case DType::bfloat16: return {unit_roundoff(dtype), 0x1p-126};
+  default: return {};
+  }
 }
 
 bool same_special(double a, double b) {
@@ -70,12 +84,14 @@ std::vector<float> coarse_tolerances(std::span<const double> values,
 
 std::optional<std::vector<float>> fine_tolerances(std::span<const double> exact,
                                                   std::span<const double> plain,
-                                                  std::span<const double> effects, double chain) {
+                                                  std::span<const double> effects, double chain,
+                                                  DType dtype) {
   std::vector<float> tolerances(exact.size());
   std::vector<double> scratch;
   std::vector<double> into(kNeighbours);
   std::vector<double> off(kNeighbours);
   const double roundings = kUnit * (kRoundings + kRoundingsOfSums * std::sqrt(chain));
+  const Storing stored = storing(dtype);
   for (std::size_t first = 0; first < exact.size(); first += kNeighbours) {
     const std::size_t count = std::min(kNeighbours, exact.size() - first);
     const double usual_effect = usual(effects.subspan(first, count), scratch);
@@ -84,14 +100,19 @@ std::optional<std::vector<float>> fine_tolerances(std::span<const double> exact,
       const bool special = same_special(value, plain[first + i]);
       into[i] = special ? 0.0 : std::max({std::abs(value), effects[first + i], usual_effect});
       const double error = special ? 0.0 : std::abs(plain[first + i] - value);
-      if (!(error <= coarse_share(DType::float32) * into[i] + kDenormal))
+      if (!(error <= coarse_share(dtype) * into[i] + stored.denormal))
         return std::nullopt;
-      off[i] = into[i] > 0 ? error / into[i] : 0.0;
+      const double computed = std::max(0.0, error - stored.rounding * std::abs(value) -
+                                                (stored.rounding > 0 ? stored.denormal : 0.0));
+      off[i] = into[i] > 0 && !special ? computed / into[i] : 0.0;
     }
     const double own = root_mean_square(std::span(off).first(count));
-    for (std::size_t i = 0; i < count; ++i)
-      tolerances[first + i] = static_cast<float>(
-          into[i] * std::max(roundings + kOwnErrors * own, kOwnError * off[i]) + kDenormal);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double value = std::isfinite(exact[first + i]) ? std::abs(exact[first + i]) : 0.0;
+      tolerances[first + i] =
+          static_cast<float>(into[i] * std::max(roundings + kOwnErrors * own, kOwnError * off[i]) +
+                             kRoundingsOfResult * (stored.rounding * value + stored.denormal));
+    }
   }
   return tolerances;
 }

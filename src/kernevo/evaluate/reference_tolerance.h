@@ -17,12 +17,14 @@ double coarse_share(DType dtype);
 std::vector<float> coarse_tolerances(std::span<const double> values,
                                      std::span<const double> effects, double share);
 
-// Of a float32 kernel whose exact values are known. An honest one may round in other places and add
-// up in another order than the reference did (`plain`): so often as a sum of `chain` terms needs
-// it, and a multiple of the errors that the reference itself makes there. Nothing when `plain` and
-// `exact` are so far apart that they are not the same computation.
+// Of a kernel whose exact values are known. An honest one may round in other places and add up in
+// another order than the reference did (`plain`): so often as a sum of `chain` terms in float32
+// needs it, and a multiple of the errors that the reference itself makes there. What a half type
+// loses when a result is stored is no error of the computation. Nothing when `plain` and `exact`
+// are so far apart that they are not the same computation.
 std::optional<std::vector<float>> fine_tolerances(std::span<const double> exact,
                                                   std::span<const double> plain,
-                                                  std::span<const double> effects, double chain);
+                                                  std::span<const double> effects, double chain,
+                                                  DType dtype = DType::float32);
 
 } // namespace kernevo

@@ -2,9 +2,11 @@
 
 #include "kernevo/evaluate/changed_inputs.h"
 #include "kernevo/evaluate/kernel_subject.h"
+#include "kernevo/kernel/wide_halves.h"
 #include "kernevo/kernel/widened_source.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -16,15 +18,18 @@ namespace {
 constexpr int kChangedRuns = 2;
 
 DType widened(DType dtype) {
-  return dtype == DType::float32 ? DType::float64 : dtype;
+  return is_floating(dtype) ? DType::float64 : dtype;
 }
 
 void widen(std::vector<ScalarSpec>& scalars) {
-  for (ScalarSpec& scalar : scalars)
-    if (scalar.dtype == DType::float32) {
-      scalar.dtype = DType::float64;
-      scalar.value = static_cast<float>(scalar.value);
-    }
+  for (ScalarSpec& scalar : scalars) {
+    if (!is_floating(scalar.dtype))
+      continue;
+    std::array<std::byte, sizeof(double)> narrow = {};
+    store_element(scalar.dtype, narrow.data(), 0, scalar.value);
+    scalar.value = load_element(scalar.dtype, narrow.data(), 0);
+    scalar.dtype = DType::float64;
+  }
 }
 
 Task widened(Task task) {
@@ -42,34 +47,42 @@ CaseInputs widened(const CaseInputs& inputs) {
   for (std::size_t i = 0; i < wide.problem.buffers.size(); ++i) {
     BufferSpec& buffer = wide.problem.buffers[i];
     const std::vector<std::byte>& narrow = inputs.initial[i];
-    if (buffer.dtype != DType::float32)
-      continue;
-    buffer.dtype = DType::float64;
-    if (narrow.empty())
+    const DType before = std::exchange(buffer.dtype, widened(buffer.dtype));
+    if (before == buffer.dtype || narrow.empty())
       continue;
     wide.initial[i].resize(buffer.bytes());
     for (std::int64_t e = 0; e < buffer.elements(); ++e)
       store_element(DType::float64, wide.initial[i].data(), e,
-                    load_element(DType::float32, narrow.data(), e));
+                    load_element(before, narrow.data(), e));
   }
   return wide;
 }
 
-// Dynamic shared memory is taken to hold floats; where it does not, more of it does no harm.
-void widen_directives(KernelFile& kernel) {
+// Dynamic shared memory is taken to hold the narrowest type there is; where it does not, more of it
+// does no harm.
+std::uint64_t growth_of(const Task& task) {
+  std::uint64_t growth = 1;
+  for (const ArgumentSpec& argument : task.arguments)
+    if (is_floating(argument.dtype))
+      growth = std::max(growth, size_of(DType::float64) / size_of(argument.dtype));
+  return growth;
+}
+
+void widen_directives(KernelFile& kernel, std::uint64_t growth) {
   for (ScratchDirective& scratch : kernel.scratch)
     scratch.dtype = widened(scratch.dtype);
   for (LaunchDirective& launch : kernel.launches) {
-    if (auto doubled = Expression::parse(fmt::format("2 * ({})", launch.shared.text())))
-      launch.shared = std::move(*doubled);
+    if (auto more = Expression::parse(fmt::format("{} * ({})", growth, launch.shared.text())))
+      launch.shared = std::move(*more);
     for (std::string& argument : launch.template_arguments)
-      if (argument == "float")
+      if (argument == "float" || wide_half(argument) == "double")
         argument = "double";
   }
 }
 
-double as_float_range(double value) {
-  constexpr double most = std::numeric_limits<float>::max();
+// Infinite where the type would have no number for it.
+double in_range(DType dtype, double value) {
+  const double most = largest_value(dtype) * (1 + unit_roundoff(dtype) / 2);
   return std::abs(value) > most ? std::copysign(std::numeric_limits<double>::infinity(), value)
                                 : value;
 }
@@ -83,7 +96,7 @@ struct Version {
 
 class WidenedReference final : public WideReference {
 public:
-  explicit WidenedReference(Task task) : task_(std::move(task)) {}
+  explicit WidenedReference(const Task& task) : task_(widened(task)), growth_(growth_of(task)) {}
 
   // False when it cannot be.
   Result<bool> prepare(Device& device, const KernelFile& kernel,
@@ -103,9 +116,9 @@ public:
       for (std::size_t o = 0; o < runs.values.size(); ++o)
         add_effects(runs.values[o], changed[o], change_of(DType::float64), runs.effects[o]);
     }
-    for (std::vector<double>& values : runs.values)
-      for (double& value : values)
-        value = as_float_range(value);
+    for (std::size_t o = 0; o < runs.values.size(); ++o)
+      for (double& value : runs.values[o])
+        value = in_range(inputs.problem.buffers[o].dtype, value);
     return runs;
   }
 
@@ -119,7 +132,7 @@ private:
     if (!parsed)
       return false;
     version.kernel = std::move(*parsed);
-    widen_directives(version.kernel);
+    widen_directives(version.kernel, growth_);
     KERNEVO_TRY(prepared, prepare_kernel(device, task_, version.kernel, {}));
     version.prepared = std::move(prepared);
     if (version.prepared.fault)
@@ -148,28 +161,29 @@ private:
   }
 
   Task task_;
+  std::uint64_t growth_; // of the narrowest type
   Version exact_;
   Version noisy_; // whose approximated functions are off by chance
 };
 
 } // namespace
 
-bool computes_in_float(const Task& task) {
-  bool has_float = false;
+bool can_be_widened(const Task& task) {
+  bool has_floats = false;
   for (const ArgumentSpec& argument : task.arguments) {
-    if (is_floating(argument.dtype) && argument.dtype != DType::float32)
+    if (argument.dtype == DType::float64)
       return false;
-    has_float = has_float || argument.dtype == DType::float32;
+    has_floats = has_floats || is_floating(argument.dtype);
   }
-  return has_float;
+  return has_floats;
 }
 
 Result<std::unique_ptr<WideReference>> make_wide_reference(Device& device, const Task& task,
                                                            const KernelFile& kernel,
                                                            std::span<const ShapeCase> unseen) {
-  if (!computes_in_float(task))
+  if (!can_be_widened(task))
     return std::unique_ptr<WideReference>();
-  auto wide = std::make_unique<WidenedReference>(widened(task));
+  auto wide = std::make_unique<WidenedReference>(task);
   KERNEVO_TRY(can_be, wide->prepare(device, kernel, unseen));
   return can_be ? std::unique_ptr<WideReference>(std::move(wide)) : nullptr;
 }

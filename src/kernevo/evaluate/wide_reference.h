@@ -19,7 +19,7 @@ public:
 
   // By buffer; empty for inputs and for integers.
   struct Runs {
-    std::vector<std::vector<double>> values;  // beyond the range of float: infinite
+    std::vector<std::vector<double>> values;  // beyond its type's range: infinite
     std::vector<std::vector<double>> effects; // of changed inputs and of approximated functions
   };
   // `inputs` are those of the reference itself. An input error is one of the widened kernel, which
@@ -27,10 +27,10 @@ public:
   virtual Result<Runs> run(const CaseInputs& inputs, const ReferenceLimits& limits) = 0;
 };
 
-// Whether its floating arguments are all float32.
-bool computes_in_float(const Task& task);
+// Whether its floating arguments are all narrower than float64.
+bool can_be_widened(const Task& task);
 
-// Nothing where the kernel cannot be widened, or computes in other types than float32.
+// Nothing where the kernel cannot be widened, or computes in float64.
 Result<std::unique_ptr<WideReference>> make_wide_reference(Device& device, const Task& task,
                                                            const KernelFile& kernel,
                                                            std::span<const ShapeCase> unseen);

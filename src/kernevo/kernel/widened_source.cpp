@@ -1,6 +1,7 @@
 #include "kernevo/kernel/widened_source.h"
 
 #include "kernevo/kernel/source_scan.h"
+#include "kernevo/kernel/wide_halves.h"
 
 #include <algorithm>
 #include <array>
@@ -11,17 +12,20 @@
 namespace kernevo {
 namespace {
 
-// What depends on how a float is stored, or computes in types that are not widened.
+// What depends on how a number is stored, or computes in types that are not widened. Names of types
+// and functions that are have been looked for before.
 bool defies_widening(std::string_view name) {
-  static constexpr std::array<std::string_view, 12> exact = {
-      "asm",  "__asm__", "__asm", "union",       "memcpy",  "bit_cast",
-      "wmma", "half",    "half2", "nv_bfloat16", "texture", "printf"};
-  static constexpr std::array<std::string_view, 8> parts = {
-      "_as_float", "float_as_", "__half", "__nv_bf", "bfloat", "_float_", "tex2D", "tex1D"};
+  static constexpr std::array<std::string_view, 10> exact = {
+      "asm",  "__asm__", "__asm",    "union",  "memcpy",
+      "wmma", "texture", "bit_cast", "printf", "htanh_approx"};
+  static constexpr std::array<std::string_view, 7> parts = {
+      "_as_float", "float_as_", "__nv_bf", "bfloat", "_float_", "tex2D", "tex1D"};
+  const bool is_intrinsic = name.starts_with("__");
   return std::find(exact.begin(), exact.end(), name) != exact.end() ||
-         std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
-           return name.find(part) != std::string_view::npos;
-         });
+         std::any_of(
+             parts.begin(), parts.end(),
+             [&](std::string_view part) { return name.find(part) != std::string_view::npos; }) ||
+         (is_intrinsic && (name.starts_with("__h") || name.find("half") != std::string_view::npos));
 }
 
 // Types, and functions that are exact or correctly rounded.
@@ -92,7 +96,7 @@ const std::map<std::string_view, std::string_view>& approximated_names() {
   return names;
 }
 
-std::string helpers(double noise) {
+std::string helpers(double noise, bool halves, bool pairs) {
   std::string text = fmt::format(
       "__device__ __forceinline__ double wide_by_chance(double x) {{ unsigned long long b = "
       "(unsigned long long)__double_as_longlong(x); b = (b ^ (b >> 29)) * 0x9E3779B97F4A7C15ull; "
@@ -108,6 +112,10 @@ std::string helpers(double noise) {
           "wide_by_chance(x + y)) * wide_by_chance(y); } "
           "__device__ __forceinline__ double wide_ratio(double x, double y) { return x / y * "
           "wide_by_chance(x + y); } ";
+  if (halves)
+    text += wide_half_helpers();
+  if (pairs)
+    text += wide_pair_helpers();
   return text;
 }
 
@@ -128,21 +136,24 @@ std::string_view helper_of(std::string_view name, std::string& storage) {
 
 std::optional<std::string> widened_source(std::string_view source, double noise) {
   const SourceScan scan = scan_cuda_source(source);
-  std::string wide = helpers(noise);
-  wide += "\n";
+  std::string wide;
+  bool halves = false;
+  bool pairs = false;
   std::size_t copied = 0;
   for (std::size_t i = 0; i < scan.tokens.size(); ++i) {
     const SourceToken& token = scan.tokens[i];
     if (token.kind != SourceToken::Kind::identifier)
       continue;
-    if (defies_widening(token.text))
-      return std::nullopt;
     std::string storage;
-    std::string_view replacement;
+    std::string_view replacement = wide_half(token.text);
+    halves = halves || !replacement.empty();
+    pairs = pairs || is_pair_of_halves(token.text);
+    if (replacement.empty() && defies_widening(token.text))
+      return std::nullopt;
     const bool called = i + 1 < scan.tokens.size() && scan.tokens[i + 1].text == "(";
     if (const auto found = plain_names().find(token.text); found != plain_names().end())
       replacement = found->second;
-    else if (called)
+    else if (called && replacement.empty())
       replacement = helper_of(token.text, storage);
     if (replacement.empty())
       continue;
@@ -150,7 +161,7 @@ std::optional<std::string> widened_source(std::string_view source, double noise)
     wide.append(source.substr(copied, at - copied)).append(replacement);
     copied = at + token.text.size();
   }
-  return wide.append(source.substr(copied));
+  return helpers(noise, halves, pairs) + "\n" + wide.append(source.substr(copied));
 }
 
 bool exchanges_in_warps(std::string_view source) {

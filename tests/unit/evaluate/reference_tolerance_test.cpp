@@ -94,6 +94,32 @@ TEST(ReferenceTolerance, ThereIsNoneForAnotherComputation) {
   EXPECT_TRUE(fine_tolerances(overflown.exact, overflown.plain, overflown.effects, 16));
 }
 
+// What is lost when a half is stored is allowed once, and no error of the computation.
+TEST(ReferenceTolerance, OfHalvesIsTheRoundingOfTheResult) {
+  for (const DType dtype : {DType::float16, DType::bfloat16}) {
+    Row row = row_of(1);
+    const double rounding = unit_roundoff(dtype);
+    for (std::size_t i = 0; i < row.exact.size(); ++i)
+      row.plain[i] = row.exact[i] * (1 + (i % 2 == 0 ? 0.9 : -0.9) * rounding);
+    const auto tolerances = fine_tolerances(row.exact, row.plain, row.effects, 16, dtype);
+    ASSERT_TRUE(tolerances);
+    for (std::size_t i = 0; i < row.exact.size(); ++i) {
+      EXPECT_GT((*tolerances)[i], 2 * rounding * row.exact[i]);
+      EXPECT_LT((*tolerances)[i], 2.2 * rounding * row.exact[i]);
+    }
+  }
+}
+
+TEST(ReferenceTolerance, OfHalvesGrowsWithTheReferencesOwnErrors) {
+  Row row = row_of(1);
+  const double rounding = unit_roundoff(DType::float16);
+  for (std::size_t i = 0; i < row.exact.size(); ++i)
+    row.plain[i] = row.exact[i] * (1 + (i % 2 == 0 ? 2 : -2) * rounding);
+  const auto tolerances = fine_tolerances(row.exact, row.plain, row.effects, 16, DType::float16);
+  ASSERT_TRUE(tolerances);
+  EXPECT_GT((*tolerances)[0], 10 * rounding * row.exact[0]);
+}
+
 TEST(ReferenceTolerance, WithoutExactValuesItIsAShareOfWhatGoesIn) {
   const Row row = row_of(1000);
   const auto tolerances = coarse_tolerances(row.exact, row.effects, coarse_share(DType::float32));

@@ -48,8 +48,26 @@ TEST(WidenedSource, NoiseIsInTheHelpersAlone) {
 TEST(WidenedSource, WhatLooksAtBitsIsNotWidened) {
   for (const char* source :
        {"int i = __float_as_int(x);", "float f = __int_as_float(i);", "asm(\"mov.b32\");",
-        "union { float f; int i; };", "__half h;", "half2 h;", "memcpy(a, b, 4);"})
+        "union { float f; int i; };", "__half_raw h;", "h = __ushort_as_half(i);",
+        "h = __float2half_rz(x);", "h = __hfma_relu(a, b, c);", "memcpy(a, b, 4);",
+        "wmma::fragment<float> f;"})
     EXPECT_FALSE(widened_source(source, 0)) << source;
+}
+
+TEST(WidenedSource, HalvesAreDoublesAndTheirFunctionsOnesOfDoubles) {
+  EXPECT_THAT(widened("__half h = __float2half(__half2float(x[i]) * 2.0f);"),
+              EndsWith("double h = double(double(x[i]) * 2.0f);"));
+  EXPECT_THAT(widened("const __nv_bfloat16* x; y = __hfma(a, __hadd(b, c), hexp(d));"),
+              EndsWith("const double* x; y = fma(a, wide_add(b, c), wide_exp(d));"));
+  EXPECT_THAT(widened("half2 p = __hmul2(a, __float2half2_rn(0.5f)); y = __low2float(p);"),
+              EndsWith("double2 p = wide_mul(a, wide_twice(0.5f)); y = wide_low(p);"));
+}
+
+// A kernel may have operators of its own for the pairs it uses.
+TEST(WidenedSource, HelpersAreThoseThatAreNeeded) {
+  EXPECT_THAT(widened("float2 v;"), Not(HasSubstr("operator+")));
+  EXPECT_THAT(widened("__half v;"), Not(HasSubstr("operator+")));
+  EXPECT_THAT(widened("__half2 v;"), HasSubstr("operator+"));
 }
 
 TEST(WidenedSource, ExchangesInWarpsAreSeen) {
