@@ -1,5 +1,7 @@
 #include "kernevo/device/arena.h"
 
+#include "kernevo/base/large_pages.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -85,6 +87,11 @@ Arena& Arena::operator=(Arena&& other) noexcept {
 Arena::~Arena() {
   if (base_ != nullptr)
     munmap(base_, mapped_);
+}
+
+void Arena::expect_whole_use() const {
+  for (std::size_t i = 0; i < regions_.size(); ++i)
+    prefer_large_pages(region(i));
 }
 
 std::vector<Region> Arena::touched(std::size_t index) const {

@@ -27,6 +27,9 @@ public:
   Arena& operator=(Arena&& other) noexcept;
   ~Arena();
 
+  // Of a run that will touch all of its memory.
+  void expect_whole_use() const;
+
   std::span<std::byte> region(std::size_t index) const;
   // The parts of a region that anybody has written to, as offsets in it, ascending; looking at the
   // rest would make it real.

@@ -22,12 +22,13 @@ Json recipe_to_json(const InputRecipe& r) {
           {"row", r.row},
           {"outlier", r.outlier},
           {"one_sign", r.one_sign},
+          {"wide", {r.wide_low, r.wide_high}},
           {"seed", r.seed}};
 }
 
 InputRecipe recipe_from_json(const Json& json) {
   only_keys(json, {"dtype", "kind", "low", "high", "tiny", "denormal_step", "special", "row",
-                   "outlier", "one_sign", "seed"});
+                   "outlier", "one_sign", "wide", "seed"});
   InputRecipe recipe;
   if (const auto dtype = parse_dtype(json.at("dtype").get<std::string>()))
     recipe.dtype = *dtype;
@@ -42,6 +43,8 @@ InputRecipe recipe_from_json(const Json& json) {
   json.at("row").get_to(recipe.row);
   json.at("outlier").get_to(recipe.outlier);
   json.at("one_sign").get_to(recipe.one_sign);
+  recipe.wide_low = json.at("wide").at(0);
+  recipe.wide_high = json.at("wide").at(1);
   json.at("seed").get_to(recipe.seed);
   return recipe;
 }

@@ -87,6 +87,8 @@ public:
     KERNEVO_TRY(arena, Arena::attach(std::move(memory), message.regions));
     const RunRequest& request = message.request;
     const Instruments& instruments = request.instruments;
+    if (!instruments.on_demand && instruments.only_blocks.empty())
+      arena.expect_whole_use();
     if (instruments.go_on && !kept_)
       return fail(ErrorCode::infrastructure, "no run has left a state to go on with");
     Kept run = instruments.go_on ? std::move(*kept_)

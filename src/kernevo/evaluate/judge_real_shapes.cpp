@@ -3,6 +3,7 @@
 #include "kernevo/evaluate/check_limits.h"
 #include "kernevo/evaluate/device_turn.h"
 #include "kernevo/evaluate/limited_case.h"
+#include "kernevo/evaluate/run_part.h"
 #include "kernevo/evaluate/sampling.h"
 #include "kernevo/predict/choose_blocks.h"
 #include "kernevo/task/catalogue.h"
@@ -28,14 +29,17 @@ constexpr std::uint64_t kPilotBlocks = 24;
 constexpr double kSanitizedRun = 200e3;
 constexpr double kSanitizedBlocks = 4;
 constexpr std::uint64_t kSanitizedBudget = 1'000'000;
+// Of a plan: launches to try, and scratch to make up.
+constexpr std::size_t kMostParts = 8;
+constexpr std::uint64_t kMostScratch = std::uint64_t{256} << 20U;
 // Bounded runs: the telling blocks in so many groups, whose outputs say how much all blocks write.
 constexpr std::uint64_t kGroups = 10;
-constexpr double kRuns = 3; // of a real shape, usually
+constexpr double kRuns = 2; // of a real shape, usually
 constexpr double kUnseen = 0.01;
 constexpr double kStudent = 2.82; // one-sided 99 % of a mean of ten
 // Operations the oracle may spend on one real case: all elements are compared when that is enough,
 // else the telling points and as many more as this allows.
-constexpr double kOracleWork = 1e9;
+constexpr double kOracleWork = 4e8;
 // The same where a GPU runs the kernel: for a second of patience, all runs of a shape together.
 constexpr double kOracleWorkOfASecond = 2e8;
 // Of the runs after the first, which compared all it could.
@@ -122,7 +126,7 @@ private:
     std::unique_lock<std::mutex> turn;
     if (options_.shared != nullptr)
       turn = take_turn(*options_.shared);
-    return run_whole(real, real_sets(real.problem), 0);
+    return run_whole(real, real_input_sets(real.problem), 0);
   }
 
   Result<void> run_shape(RealCase& real) {
@@ -142,7 +146,7 @@ private:
     KERNEVO_TRY(sane, run_sanitized(real, instructions));
     if (!sane)
       return {};
-    const std::vector<InputSet> sets = real_sets(real.problem);
+    const std::vector<InputSet> sets = real_input_sets(real.problem);
     const auto runs = static_cast<double>(sets.size());
     const bool too_long = instructions * runs > patience();
     const bool too_large = real.bytes * kBytesFactor > static_cast<double>(options_.memory_bytes);
@@ -166,25 +170,6 @@ private:
         "case {} was not run: {}, and its blocks cannot be run apart; {}", real.shape.id, why,
         too_large ? "give it more memory (--memory)" : "have more patience (--patience)"));
     return {};
-  }
-
-  // Inputs of every kind a kernel may have been written without.
-  static std::vector<InputSet> real_sets(const Problem& problem) {
-    const std::vector<InputSet> known = input_sets(problem);
-    const auto has = [&](InputSet set) {
-      return std::find(known.begin(), known.end(), set) != known.end();
-    };
-    std::vector<InputSet> sets = {InputSet::nominal};
-    if (has(InputSet::wide_range))
-      sets.push_back(InputSet::wide_range);
-    if (has(InputSet::special_values))
-      sets.push_back(InputSet::special_values);
-    else if (has(InputSet::exact_integers)) // ties at least
-      sets.push_back(InputSet::exact_integers);
-    // A plan is launched twice at least.
-    if (sets.size() == 1)
-      sets.push_back(InputSet::nominal);
-    return sets;
   }
 
   // `share`: of the blocks, in one run.
@@ -309,23 +294,23 @@ private:
     return {};
   }
 
-  // A few blocks with every sanitizer, where blocks can be run apart: what a kernel leaves out at
-  // its real shape alone, such as a barrier, need not show in what it writes. False when they are
-  // at fault.
+  // A few blocks with every sanitizer: what a kernel leaves out at its real shape alone, such as a
+  // barrier, need not show in what it writes. False when they are at fault.
   Result<bool> run_sanitized(const RealCase& real, double instructions) {
-    const auto grid = subject_.instrumented() ? real.subject->separable_grid() : std::nullopt;
-    if (!grid)
+    if (!subject_.instrumented())
       return true;
+    const auto grid = real.subject->separable_grid();
     const double each = std::max(1.0, instructions / static_cast<double>(real.subject->blocks()));
     CaseOptions options = real.options;
     options.sanitize = true;
     options.order = options_.order.value_or(RunOrder{true, seeds_.next()});
-    options.only_blocks = fill_choice(
-        {}, static_cast<std::uint64_t>((*grid)[0] * (*grid)[1] * (*grid)[2]),
-        static_cast<std::uint64_t>(std::clamp(kSanitizedRun / each, 1.0, kSanitizedBlocks)),
-        seeds_.next());
     options.instruction_budget = kSanitizedBudget;
     options.point_limit = 1;
+    const auto few =
+        static_cast<std::uint64_t>(std::clamp(kSanitizedRun / each, 1.0, kSanitizedBlocks));
+    if (!grid)
+      return run_parts_sanitized(real, std::move(options), few);
+    options.only_blocks = blocks_of(*grid, few);
     const ExpectationSource anything = [](const CaseInputs&, std::size_t,
                                           std::span<const std::int64_t> points) {
       return Result<std::vector<Expected>>(std::vector<Expected>(points.size()));
@@ -336,6 +321,33 @@ private:
       return true;
     verdict_.take(report, false);
     return false;
+  }
+
+  // The same of launches whose blocks cannot be run as the plan would run them.
+  Result<bool> run_parts_sanitized(const RealCase& real, CaseOptions options, std::uint64_t few) {
+    std::uint64_t scratch = 0;
+    for (const ScratchBuffer& buffer : real.subject->scratch())
+      scratch += buffer.bytes();
+    if (scratch > kMostScratch)
+      return true;
+    const auto parts = real.subject->parts();
+    for (std::size_t part = 0; part < std::min(parts.size(), kMostParts); ++part) {
+      options.only_blocks = blocks_of(parts[part], few);
+      options.points_seed = seeds_.next();
+      KERNEVO_TRY(inputs, make_inputs_on_demand(real.problem, InputSet::nominal, seeds_.next()));
+      KERNEVO_TRY(report, run_part(*real.subject, part, inputs, options));
+      if (!report.finding || !is_race(report.finding->kind))
+        continue;
+      verdict_.take(report, false);
+      return false;
+    }
+    return true;
+  }
+
+  std::vector<std::uint64_t> blocks_of(const std::array<std::int64_t, 3>& grid,
+                                       std::uint64_t count) {
+    return fill_choice({}, static_cast<std::uint64_t>(grid[0] * grid[1] * grid[2]), count,
+                       seeds_.next());
   }
 
   // Of the whole shape, by a few blocks; nothing when they are at fault or take too long.
@@ -380,8 +392,7 @@ private:
     std::vector<double> covered; // of the outputs, by all blocks, as each group says
     for (std::uint64_t group = 0; group < kGroups; ++group) {
       tell(real, group, kGroups, share);
-      real.options.only_blocks = fill_choice(
-          {}, static_cast<std::uint64_t>(grid[0] * grid[1] * grid[2]), in_group, seeds_.next());
+      real.options.only_blocks = blocks_of(grid, in_group);
       real.options.points_seed = seeds_.next();
       KERNEVO_TRY(inputs,
                   make_inputs_on_demand(real.problem, sets[group % sets.size()], seeds_.next()));

@@ -35,6 +35,23 @@ public:
   Result<RunOutcome> run(const SubjectRun& run, const Arena& arena) override {
     return subject_.module().run(subject_.request(plan_, run), arena);
   }
+  // Blocks of a cooperative launch wait for all others.
+  std::vector<std::array<std::int64_t, 3>> parts() const override {
+    std::vector<std::array<std::int64_t, 3>> grids;
+    for (const Launch& launch : plan_.launches)
+      if (!launch.cooperative)
+        grids.push_back(launch.grid);
+    return grids;
+  }
+  std::vector<ScratchBuffer> scratch() const override { return plan_.scratch; }
+  Result<RunOutcome> run_part(std::size_t part, const SubjectRun& run,
+                              const Arena& arena) override {
+    LaunchPlan alone; // the scratch it uses is among the tensors of the run
+    for (const Launch& launch : plan_.launches)
+      if (!launch.cooperative && part-- == 0)
+        alone.launches = {launch};
+    return subject_.module().run(subject_.request(alone, run), arena);
+  }
 
 private:
   const KernelSubject& subject_;

@@ -397,6 +397,13 @@ double least_share(std::uint64_t found, std::uint64_t tried) {
   return low;
 }
 
+double bytes_to_write(const Problem& problem) {
+  double bytes = 0;
+  for (const BufferSpec& buffer : problem.buffers)
+    bytes += is_output(buffer) && !is_input(buffer) ? static_cast<double>(buffer.bytes()) : 0.0;
+  return bytes;
+}
+
 Result<std::optional<NeededBytes>> find_needed_bytes(Subject& subject, const CaseInputs& inputs,
                                                      const NeededBytesLimits& limits) {
   KERNEVO_TRY(bound, subject.bind(inputs.problem));

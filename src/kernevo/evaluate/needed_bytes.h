@@ -28,6 +28,9 @@ struct NeededBytesLimits {
 Result<std::optional<NeededBytes>> find_needed_bytes(Subject& subject, const CaseInputs& inputs,
                                                      const NeededBytesLimits& limits);
 
+// Without running anything: of the outputs that every kernel writes as a whole.
+double bytes_to_write(const Problem& problem);
+
 // A share of a population, of which `found` of `tried` random members had a property: so much at
 // least, with 99 % confidence.
 double least_share(std::uint64_t found, std::uint64_t tried);

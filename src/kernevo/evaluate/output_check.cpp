@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace kernevo {
@@ -68,10 +69,11 @@ OutputCheck check_output(const BufferSpec& buffer, std::span<const std::byte> ac
 
 std::optional<std::int64_t> first_unwritten(const BufferSpec& buffer,
                                             std::span<const std::byte> written) {
-  const auto gap = std::find(written.begin(), written.end(), std::byte{0});
-  if (gap == written.end())
+  const void* gap = written.empty() ? nullptr : std::memchr(written.data(), 0, written.size());
+  if (gap == nullptr)
     return std::nullopt;
-  return (gap - written.begin()) / static_cast<std::int64_t>(size_of(buffer.dtype));
+  return (static_cast<const std::byte*>(gap) - written.data()) /
+         static_cast<std::int64_t>(size_of(buffer.dtype));
 }
 
 std::vector<std::int64_t> coordinates(const std::vector<std::int64_t>& shape, std::int64_t flat) {

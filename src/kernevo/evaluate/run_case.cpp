@@ -1,5 +1,6 @@
 #include "kernevo/evaluate/run_case.h"
 
+#include "kernevo/base/large_pages.h"
 #include "kernevo/base/random.h"
 #include "kernevo/device/arena.h"
 #include "kernevo/evaluate/output_check.h"
@@ -46,12 +47,15 @@ std::vector<std::int64_t> written_points(const BufferSpec& buffer, const Arena& 
   return points;
 }
 
-InputRecipe left_over_recipe(const BufferSpec& buffer, std::uint64_t seed) {
-  InputRecipe recipe{buffer.dtype, Distribution::Kind::normal, 0, 1};
-  if (!is_floating(buffer.dtype))
-    recipe = {buffer.dtype, Distribution::Kind::integers, -100, 100};
-  recipe.seed = seed;
-  return recipe;
+// The same again and again: nobody can tell more from it, and it need not be made.
+void fill_left_over(const BufferSpec& buffer, std::uint64_t seed, std::span<std::byte> region) {
+  constexpr std::size_t elements = (std::size_t{1} << 18U) + 97;
+  std::size_t filled = std::min(region.size(), elements * size_of(buffer.dtype));
+  fill_elements(left_over_recipe(buffer.dtype, seed), 0, region.first(filled));
+  for (std::size_t more = 0; filled < region.size(); filled += more) {
+    more = std::min(filled, region.size() - filled);
+    std::memcpy(region.data() + filled, region.data(), more);
+  }
 }
 
 std::string describe(const Mismatch& m, const CheckedCase& record) {
@@ -250,13 +254,6 @@ private:
   std::vector<Points> points_;
 };
 
-void take_finding(const Finding& finding, CaseReport& report) {
-  report.finding = finding;
-  report.fault = fault_of(finding.kind);
-  report.summary = fmt::format("{} (case {}, {} inputs)", finding.message, report.record.case_id,
-                               report.record.distribution);
-}
-
 } // namespace
 
 CaseInputs make_inputs(Problem problem, InputSet set, std::uint64_t seed) {
@@ -266,7 +263,7 @@ CaseInputs make_inputs(Problem problem, InputSet set, std::uint64_t seed) {
     inputs.initial.emplace_back();
     if (buffer.direction == Direction::out)
       continue;
-    inputs.initial.back().resize(buffer.bytes());
+    inputs.initial.back() = zeroed_bytes(buffer.bytes());
     fill_input(inputs.problem, i, set, seed, inputs.initial.back());
   }
   return inputs;
@@ -319,6 +316,8 @@ Result<LaidOutCase> lay_out(const CaseInputs& inputs, bool instrumented,
   sizes.insert(sizes.end(), more_regions.begin(), more_regions.end());
   KERNEVO_TRY(arena, Arena::create(sizes));
   LaidOutCase laid{std::move(arena), {}};
+  if (!inputs.on_demand())
+    laid.arena.expect_whole_use();
   std::size_t written_region = inputs.problem.buffers.size();
   for (std::size_t i = 0; i < inputs.problem.buffers.size(); ++i) {
     const BufferSpec& buffer = inputs.problem.buffers[i];
@@ -329,7 +328,7 @@ Result<LaidOutCase> lay_out(const CaseInputs& inputs, bool instrumented,
       if (buffer.direction != Direction::out)
         binding.recipe = input_recipe(inputs.problem, i, inputs.set, inputs.seed);
     } else if (buffer.direction == Direction::out && left_over)
-      fill_elements(left_over_recipe(buffer, *left_over + i), 0, region);
+      fill_left_over(buffer, *left_over + i, region);
     else if (buffer.direction == Direction::out)
       std::fill(region.begin(), region.end(), kPoison);
     else
@@ -483,6 +482,21 @@ Result<ReferenceRun> run_reference(Subject& subject, const std::string& file,
     ran.outputs.back().assign(region.begin(), region.end());
   }
   return ran;
+}
+
+void take_finding(const Finding& finding, CaseReport& report) {
+  report.finding = finding;
+  report.fault = fault_of(finding.kind);
+  report.summary = fmt::format("{} (case {}, {} inputs)", finding.message, report.record.case_id,
+                               report.record.distribution);
+}
+
+InputRecipe left_over_recipe(DType dtype, std::uint64_t seed) {
+  InputRecipe recipe{dtype, Distribution::Kind::normal, 0, 1};
+  if (!is_floating(dtype))
+    recipe = {dtype, Distribution::Kind::integers, -100, 100};
+  recipe.seed = seed;
+  return recipe;
 }
 
 FaultKind fault_of(FindingKind kind) {

@@ -128,4 +128,9 @@ Result<TalliedCase> tally_case(const KernelSubject& subject, const CaseInputs& i
 
 FaultKind fault_of(FindingKind kind);
 
+// The finding is the report's fault.
+void take_finding(const Finding& finding, CaseReport& report);
+// Numbers that an earlier launch may have left.
+InputRecipe left_over_recipe(DType dtype, std::uint64_t seed);
+
 } // namespace kernevo

@@ -5,6 +5,7 @@
 #include "kernevo/base/result.h"
 #include "kernevo/device/device.h"
 #include "kernevo/model/kernel_language.h"
+#include "kernevo/model/launch.h"
 #include "kernevo/model/task.h"
 
 #include <array>
@@ -35,6 +36,14 @@ public:
   virtual std::uint64_t blocks() const = 0;
   // The grid whose blocks can be run apart from each other; nothing where no part of the work can.
   virtual std::optional<std::array<std::int64_t, 3>> separable_grid() const = 0;
+  // Launches that can be run without the others, on numbers in place of what those would have left:
+  // what their threads do to each other shows all the same. Grids, in order; and the scratch that
+  // the launches use, to be bound after the tensors.
+  virtual std::vector<std::array<std::int64_t, 3>> parts() const { return {}; }
+  virtual std::vector<ScratchBuffer> scratch() const { return {}; }
+  virtual Result<RunOutcome> run_part(std::size_t, const SubjectRun& run, const Arena& arena) {
+    return this->run(run, arena);
+  }
   // Result errors are the machine's trouble; what the subject does wrong is in the outcome.
   virtual Result<RunOutcome> run(const SubjectRun& run, const Arena& arena) = 0;
 };

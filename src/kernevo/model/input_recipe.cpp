@@ -15,6 +15,7 @@ namespace kernevo {
 namespace {
 
 constexpr int kNormalCells = 4096;
+constexpr unsigned kSignBits = 32; // of a stretch's chance; those below say what is in it
 
 // Quantiles of the standard normal: looking one up and interpolating is ten times faster than
 // Box-Muller, and a 4096-cubed task has 32 million inputs. Tails end near 4.8 deviations.
@@ -70,6 +71,10 @@ std::int64_t integer_in(std::uint64_t bits, double low, double high) {
   return first + static_cast<std::int64_t>(offset);
 }
 
+double fraction_of(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
 double denormal(const InputRecipe& recipe, std::uint64_t bits, double fraction) {
   const double steps = std::floor(recipe.tiny / recipe.denormal_step * fraction);
   return ((bits & 2) != 0 ? -steps : steps) * recipe.denormal_step;
@@ -90,7 +95,7 @@ std::optional<double> special(const InputRecipe& recipe, std::uint64_t bits) {
   if (falls_to(values.tie))
     return values.tie_value;
   if (falls_to(values.denormal))
-    return denormal(recipe, bits, static_cast<double>(bits >> 11) * 0x1p-53);
+    return denormal(recipe, bits, fraction_of(bits));
   if (falls_to(values.plus_infinity))
     return std::numeric_limits<double>::infinity();
   if (falls_to(values.nan))
@@ -98,11 +103,27 @@ std::optional<double> special(const InputRecipe& recipe, std::uint64_t bits) {
   return std::nullopt;
 }
 
-// A row that looks harmless; a value where the element is in one.
-std::optional<double> harmless(const InputRecipe& recipe, const CounterRandom& random,
-                               std::uint64_t index, std::uint64_t bits) {
+// Of either sign, with magnitudes between these powers of two.
+double wide(double low, double high, std::uint64_t bits) {
+  const double magnitude = std::exp2(low + (high - low) * fraction_of(bits));
+  return (bits & 1) != 0 ? -magnitude : magnitude;
+}
+
+bool has_wide(const InputRecipe& recipe) {
+  return recipe.wide_low != recipe.wide_high;
+}
+
+// A value where the element is in a row that has no special values: a wide one, or one that looks
+// harmless.
+std::optional<double> of_plain_row(const InputRecipe& recipe, const CounterRandom& random,
+                                   std::uint64_t index, std::uint64_t bits) {
   constexpr double outliers = 1.5; // in a row
-  if (recipe.row == 0 || (random.bits(~(index / recipe.row)) & 1U) == 0)
+  if (recipe.row == 0)
+    return std::nullopt;
+  const std::uint64_t chance_of_row = random.bits(~(index / recipe.row));
+  if (has_wide(recipe) && (chance_of_row >> 1U) % 3 == 0)
+    return wide(recipe.wide_low, recipe.wide_high, bits);
+  if ((chance_of_row & 1U) == 0)
     return std::nullopt;
   // Never the first of a row: honest kernels take moments about it.
   const bool is_first = index % recipe.row == 0;
@@ -115,7 +136,9 @@ std::optional<double> harmless(const InputRecipe& recipe, const CounterRandom& r
 double draw(const InputRecipe& recipe, std::uint64_t bits) {
   if (const auto instead = special(recipe, bits))
     return *instead;
-  const auto fraction = [&] { return static_cast<double>(bits >> 11) * 0x1p-53; };
+  if (recipe.row == 0 && has_wide(recipe))
+    return wide(recipe.wide_low, recipe.wide_high, bits);
+  const auto fraction = [&] { return fraction_of(bits); };
   switch (recipe.kind) {
   case Distribution::Kind::normal: return recipe.low + recipe.high * normal(bits);
   case Distribution::Kind::uniform: return recipe.low + (recipe.high - recipe.low) * fraction();
@@ -124,10 +147,7 @@ double draw(const InputRecipe& recipe, std::uint64_t bits) {
     return static_cast<double>(integer_in(bits, recipe.low, recipe.high));
   case Distribution::Kind::zeros: return 0.0;
   case Distribution::Kind::constant: return recipe.low;
-  case Distribution::Kind::wide: {
-    const double magnitude = std::exp2(recipe.low + (recipe.high - recipe.low) * fraction());
-    return (bits & 1) != 0 ? -magnitude : magnitude;
-  }
+  case Distribution::Kind::wide: return wide(recipe.low, recipe.high, bits);
   case Distribution::Kind::denormal: {
     // Half denormals, half ordinary numbers, so that flushing shows against something.
     if ((bits & 1) != 0)
@@ -140,12 +160,11 @@ double draw(const InputRecipe& recipe, std::uint64_t bits) {
 
 double draw(const InputRecipe& recipe, const CounterRandom& random, std::uint64_t index) {
   const std::uint64_t bits = random.bits(index);
-  if (const auto instead = harmless(recipe, random, index, bits))
-    return *instead;
-  const double value = draw(recipe, bits);
+  const auto instead = of_plain_row(recipe, random, index, bits);
+  const double value = instead ? *instead : draw(recipe, bits);
   if (recipe.one_sign == 0)
     return value;
-  const std::uint64_t stretch = random.bits(~(index / recipe.one_sign));
+  const std::uint64_t stretch = random.bits(~(index / recipe.one_sign)) >> kSignBits;
   if ((stretch & 3U) != 0)
     return value;
   return std::copysign(value, (stretch & 4U) != 0 ? 1.0 : -1.0);

@@ -36,6 +36,10 @@ struct InputRecipe {
   // elements of great magnitude: whoever judges a row by some of its elements is wrong there.
   std::uint64_t row = 0;
   double outlier = 0;
+  // Instead of what is between special values, magnitudes from 2^wide_low to 2^wide_high: of every
+  // third row by chance, which has no special values; without rows everywhere. None when equal.
+  double wide_low = 0;
+  double wide_high = 0;
   // Every fourth stretch of so many elements, by chance, has values of one sign: whoever searches
   // or sums may meet nothing there that changes the answer.
   std::uint64_t one_sign = 0;

@@ -205,6 +205,21 @@ std::uint64_t stretch_of(const Problem& problem, const BufferSpec& buffer) {
   return row < kShortRow ? kStretch : static_cast<std::uint64_t>(row) / kStretchesInARow;
 }
 
+// Fewer rows might all be of one kind by chance.
+constexpr std::int64_t kEnoughRows = 32;
+
+// Whether one run can be on wide magnitudes and on special values: row by row, or where special
+// values are single elements among others.
+bool joins_wide_and_special(const Problem& problem) {
+  const Operation* op = find_table_row(problem.operation);
+  if (op == nullptr)
+    return true;
+  const Specials specials = specials_of(*op, problem);
+  const std::int64_t elements = problem.buffers.front().elements();
+  return specials.row > 0 ? elements / static_cast<std::int64_t>(specials.row) >= kEnoughRows
+                          : specials.mean == 0;
+}
+
 InputRecipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputSet set) {
   const InputRecipe nominal = nominal_recipe(problem, buffer);
   if (buffer.fixed_distribution || set == InputSet::nominal)
@@ -263,6 +278,19 @@ InputRecipe make_recipe(const Problem& problem, const BufferSpec& buffer, InputS
     }
     break;
   }
+  case InputSet::wide_and_special: {
+    const InputRecipe wide = make_recipe(problem, buffer, InputSet::wide_range);
+    if (!is_floating(buffer.dtype))
+      return wide;
+    const bool is_known = find_table_row(problem.operation) != nullptr;
+    recipe = make_recipe(problem, buffer,
+                         is_known ? InputSet::special_values : InputSet::exact_integers);
+    if (!is_known)
+      recipe.row = stretch_of(problem, buffer);
+    recipe.wide_low = wide.low;
+    recipe.wide_high = wide.high;
+    break;
+  }
   }
   return recipe;
 }
@@ -277,6 +305,7 @@ std::string_view name_of(InputSet set) {
   case InputSet::zeros: return "zeros";
   case InputSet::denormal_heavy: return "denormal_heavy";
   case InputSet::special_values: return "special_values";
+  case InputSet::wide_and_special: return "wide_and_special";
   }
   return "unknown";
 }
@@ -307,6 +336,31 @@ std::vector<InputSet> input_sets(const Problem& problem) {
     sets.push_back(InputSet::denormal_heavy);
     sets.push_back(InputSet::special_values);
   }
+  return sets;
+}
+
+std::vector<InputSet> real_input_sets(const Problem& problem) {
+  const std::vector<InputSet> known = input_sets(problem);
+  const auto has = [&](InputSet set) {
+    return std::find(known.begin(), known.end(), set) != known.end();
+  };
+  const bool any_float =
+      std::any_of(problem.buffers.begin(), problem.buffers.end(), [](const BufferSpec& buffer) {
+        return buffer.direction != Direction::out && !buffer.fixed_distribution &&
+               is_floating(buffer.dtype);
+      });
+  if (any_float && joins_wide_and_special(problem))
+    return {InputSet::nominal, InputSet::wide_and_special};
+  std::vector<InputSet> sets = {InputSet::nominal};
+  if (has(InputSet::wide_range))
+    sets.push_back(InputSet::wide_range);
+  if (has(InputSet::special_values))
+    sets.push_back(InputSet::special_values);
+  else if (has(InputSet::exact_integers)) // ties at least
+    sets.push_back(InputSet::exact_integers);
+  // A plan is launched twice at least.
+  if (sets.size() == 1)
+    sets.push_back(InputSet::nominal);
   return sets;
 }
 

@@ -11,12 +11,14 @@ struct RowStatistics {
   double largest = 0;
   double sum = 0;            // of exp(x - largest)
   double relative_error = 0; // of that sum
+  std::vector<double> terms;
 };
 
 RowStatistics softmax_statistics(const OracleContext& context, const Reader& x, std::int64_t row,
-                                 std::int64_t columns) {
-  RowStatistics s;
+                                 std::int64_t columns, RowStatistics s) {
   s.row = row;
+  s.sum = 0;
+  s.terms.resize(static_cast<std::size_t>(columns));
   s.largest = -std::numeric_limits<double>::infinity();
   for (std::int64_t i = 0; i < columns; ++i)
     s.largest = std::max(s.largest, x[row * columns + i]);
@@ -25,6 +27,7 @@ RowStatistics softmax_statistics(const OracleContext& context, const Reader& x, 
   for (std::int64_t i = 0; i < columns; ++i) {
     const double value = x[row * columns + i];
     const double term = std::exp(value - s.largest);
+    s.terms[static_cast<std::size_t>(i)] = term;
     s.sum += term;
     if (term == 0)
       continue; // an infinite distance times nothing
@@ -37,8 +40,8 @@ RowStatistics softmax_statistics(const OracleContext& context, const Reader& x, 
   return s;
 }
 
-Expected softmax(const OracleContext& context, const RowStatistics& s, double x) {
-  const double value = std::exp(x - s.largest) / s.sum;
+Expected softmax(const OracleContext& context, const RowStatistics& s, double x, double term) {
+  const double value = term / s.sum;
   if (value == 0)
     return finish(context, {0, 0});
   const double relative = context.fast * (2.0 + s.largest - x) +
@@ -67,7 +70,7 @@ std::vector<Expected> expected_rows(const OracleContext& context, Points points)
   for (const std::int64_t point : points) {
     const std::int64_t row = losses ? point : point / columns;
     if (row != s.row)
-      s = softmax_statistics(context, x, row, columns);
+      s = softmax_statistics(context, x, row, columns, std::move(s));
     if (losses) {
       const auto label = static_cast<std::int64_t>(labels[row]);
       const bool valid = label >= 0 && label < columns;
@@ -75,7 +78,8 @@ std::vector<Expected> expected_rows(const OracleContext& context, Points points)
       loss.value = -loss.value;
       results.push_back(finish(context, loss));
     } else if (context.op.family == Family::softmax) {
-      results.push_back(softmax(context, s, x[point]));
+      results.push_back(
+          softmax(context, s, x[point], s.terms[static_cast<std::size_t>(point % columns)]));
     } else {
       results.push_back(finish(context, log_softmax(context, s, x[point])));
     }

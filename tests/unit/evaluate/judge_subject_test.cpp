@@ -6,6 +6,7 @@
 #include "kernevo/task/load_task.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
@@ -33,6 +34,10 @@ struct Script {
   std::uint64_t instructions_per_block = 1;
   std::vector<std::string> left_over = {}; // module variables that each run changes
   std::vector<SubjectRun> runs = {};       // what was asked
+  std::vector<std::array<std::int64_t, 3>> parts = {};
+  std::vector<ScratchBuffer> scratch = {};
+  std::optional<Finding> part_finding = {};
+  std::vector<SubjectRun> part_runs = {};
 };
 
 // An element of an input: in the arena, or made of its recipe where inputs are made on demand.
@@ -55,6 +60,13 @@ public:
     if (!script_.separable)
       return std::nullopt;
     return std::array<std::int64_t, 3>{n_, 1, 1};
+  }
+  std::vector<std::array<std::int64_t, 3>> parts() const override { return script_.parts; }
+  std::vector<ScratchBuffer> scratch() const override { return script_.scratch; }
+  Result<RunOutcome> run_part(std::size_t part, const SubjectRun& run, const Arena&) override {
+    EXPECT_EQ(part, script_.part_runs.size());
+    script_.part_runs.push_back(run);
+    return script_.part_finding ? RunOutcome::stopped_by(*script_.part_finding) : RunOutcome();
   }
   Result<RunOutcome> run(const SubjectRun& run, const Arena& arena) override {
     script_.runs.push_back(run);
@@ -140,15 +152,15 @@ TEST(JudgeSubject, TellsWhoeverWaitsHowFarItIs) {
   JudgeOptions options;
   options.observer = [&](const CheckProgress& progress) { seen.push_back(progress); };
   const Verdict verdict = judged(script, std::move(options));
-  ASSERT_EQ(seen.size(), 5U); // small, hidden, three kinds of inputs on the real shape
+  ASSERT_EQ(seen.size(), 4U); // small, hidden, two kinds of inputs on the real shape
   EXPECT_EQ(seen[0].rung, Rung::small_shapes);
   EXPECT_EQ(seen[1].rung, Rung::hidden_shapes);
   EXPECT_EQ(seen[0].shape + seen[1].shape, ""); // not the task's own: not named
-  for (std::size_t run = 1; run <= 3; ++run) {
+  for (std::size_t run = 1; run <= 2; ++run) {
     EXPECT_EQ(seen[run + 1].rung, Rung::real_shapes);
     EXPECT_EQ(seen[run + 1].shape, std::to_string(kReal));
     EXPECT_EQ(seen[run + 1].run, run);
-    EXPECT_EQ(seen[run + 1].runs, 3U);
+    EXPECT_EQ(seen[run + 1].runs, 2U);
     EXPECT_TRUE(seen[run + 1].seconds_left);
   }
 }
@@ -193,8 +205,55 @@ bool is_later(const SubjectRun& run) {
 TEST(JudgeSubject, LaunchesAgainAndAgainOnOneMachine) {
   Script script{kRight};
   EXPECT_FALSE(judged(script).fault);
-  EXPECT_EQ(std::count_if(script.runs.begin(), script.runs.end(), is_later), 3)
-      << "once on the first small shape, twice on the real one";
+  EXPECT_EQ(std::count_if(script.runs.begin(), script.runs.end(), is_later), 2)
+      << "once on the first small shape, once on the real one";
+  EXPECT_TRUE(script.runs.back().instruments.order.shuffled);
+}
+
+Finding finding_of(FindingKind kind) {
+  Finding finding;
+  finding.kind = kind;
+  finding.message = "found in a part";
+  return finding;
+}
+
+// Where blocks depend on each other, some of each launch are sanitized alone.
+TEST(JudgeSubject, LaunchesOfAPlanAreSanitizedOneByOne) {
+  Script script{kRight};
+  script.parts = {{64, 2, 1}, {8, 1, 1}};
+  script.scratch = {{"sums", DType::float32, 100}, {"places", DType::int32, 100}};
+  EXPECT_FALSE(judged(script).fault);
+  ASSERT_EQ(script.part_runs.size(), 2U);
+  for (const SubjectRun& run : script.part_runs) {
+    EXPECT_TRUE(run.instruments.sanitize && run.instruments.on_demand);
+    EXPECT_EQ(run.instruments.only_blocks.size(), 4U);
+    ASSERT_EQ(run.tensors.size(), 5U);
+    EXPECT_TRUE(run.tensors[2].initialized && run.tensors[2].recipe) << "an output";
+    EXPECT_TRUE(run.tensors[3].initialized && run.tensors[3].recipe);
+    EXPECT_FALSE(run.tensors[4].initialized) << "integers may be places";
+  }
+}
+
+TEST(JudgeSubject, OfAPartOnlyRacesCount) {
+  for (const auto& [kind, fault] :
+       {std::pair(FindingKind::shared_race, std::optional(FaultKind::race_or_sync_error)),
+        std::pair(FindingKind::uninitialized_read, std::optional<FaultKind>()),
+        std::pair(FindingKind::out_of_bounds, std::optional<FaultKind>())}) {
+    Script script{kRight};
+    script.parts = {{64, 1, 1}};
+    script.part_finding = finding_of(kind);
+    const Verdict verdict = judged(script);
+    EXPECT_EQ(verdict.fault, fault) << verdict.summary;
+    EXPECT_EQ(script.part_runs.size(), 1U);
+  }
+}
+
+TEST(JudgeSubject, BlocksThatCanRunApartNeedNoParts) {
+  Script script{kRight};
+  script.separable = true;
+  script.parts = {{64, 1, 1}};
+  EXPECT_FALSE(judged(script).fault);
+  EXPECT_TRUE(script.part_runs.empty());
 }
 
 TEST(JudgeSubject, ALaterLaunchThatDoesNothingIsBlamedForWhatItRemembers) {

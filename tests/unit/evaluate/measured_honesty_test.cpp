@@ -271,7 +271,7 @@ TEST(CheckOnBoth, SmallShapesRunOnTheCompanionAndRealOnesWholeOnTheDevice) {
     ASSERT_NE(n, nullptr);
     EXPECT_NE(*n, 100000) << "a real shape ran on the companion";
   }
-  ASSERT_GE(device->requests().size(), 6U) << "three kinds of inputs at least on each real shape";
+  ASSERT_GE(device->requests().size(), 4U) << "two kinds of inputs at least on each real shape";
   for (const RunRequest& request : device->requests()) {
     const auto* n = std::get_if<std::int64_t>(&request.plan.launches[0].arguments.back().value);
     EXPECT_TRUE(*n == 4096 || *n == 100000) << *n;

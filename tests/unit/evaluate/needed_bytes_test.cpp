@@ -97,6 +97,18 @@ TEST(NeededBytes, AreAllOfAnElementwiseTask) {
   EXPECT_LT(n.least, 2 * kTensor);
 }
 
+// Where the reference takes too long for more, what it must write is a bound all the same.
+TEST(NeededBytes, ToWriteAreThoseOfWholeOutputs) {
+  const auto loaded = parse_task("op_name: mine\ndtype: float32\ntarget_gpu: A100\narguments:\n" +
+                                     kInOut + argument("z", "inout", kFloats) +
+                                     "shapes: [{N: 65536}]\nlaunch: f<<<1, 1>>>(N)\n"
+                                     "reference_kernel: '__global__ void f(int N) {}'\n",
+                                 "task.yaml");
+  ASSERT_TRUE(loaded) << format_error(loaded.error());
+  EXPECT_EQ(bytes_to_write(*make_problem(loaded->task, loaded->task.shapes[0])), kTensor)
+      << "what is updated in place may stay as it was";
+}
+
 TEST(NeededBytes, OfAConstantInputAreAll) {
   const std::string constant =
       argument("x", "in", kFloats + ", init: 'constant(2)'") +

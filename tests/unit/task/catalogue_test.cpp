@@ -71,10 +71,12 @@ TEST(Catalogue, EveryInputSetHasFiniteAnswers) {
   for (const Operation& op : operation_table())
     for (const DType dtype : op.info.dtypes) {
       Harness harness(op.info.name, dtype, ordinary_dims(op));
-      for (const InputSet set : input_sets(harness.problem)) {
+      for (const InputSet set : harness.all_sets()) {
+        const bool has_specials =
+            set == InputSet::special_values || set == InputSet::wide_and_special;
         harness.fill(set, 3);
         for (const Expected& value : harness.expected()) {
-          ASSERT_TRUE(std::isfinite(value.value) || set == InputSet::special_values)
+          ASSERT_TRUE(std::isfinite(value.value) || has_specials)
               << op.info.name << " " << name_of(dtype) << " " << name_of(set);
           ASSERT_TRUE(std::isfinite(value.tolerance))
               << op.info.name << " " << name_of(dtype) << " " << name_of(set);
@@ -222,6 +224,71 @@ TEST(Inputs, SetsAreWhatTheirNamesSay) {
     largest = std::max(largest, std::abs(v));
   }
   EXPECT_GT(largest / smallest, 1e4F);
+}
+
+// A real shape is run twice where one set can be both wide and special.
+TEST(Inputs, OfARealShapeAreInAsFewSetsAsShowThem) {
+  const auto sets = [](const std::string& operation, DType dtype, Dims dims) {
+    return real_input_sets(Harness(operation, dtype, std::move(dims)).problem);
+  };
+  const std::vector<InputSet> joined = {InputSet::nominal, InputSet::wide_and_special};
+  EXPECT_EQ(sets("softmax", DType::float32, {{"M", 64}, {"N", 100}}), joined);
+  EXPECT_EQ(sets("matmul", DType::float16, {{"M", 64}, {"N", 64}, {"K", 64}}), joined);
+  EXPECT_EQ(sets("relu", DType::float32, {{"N", 1000}}), joined);
+  const std::vector<InputSet> apart = {InputSet::nominal, InputSet::wide_range,
+                                       InputSet::special_values};
+  EXPECT_EQ(sets("softmax", DType::float32, {{"M", 8}, {"N", 100}}), apart)
+      << "so few rows may all be of one kind";
+  EXPECT_EQ(sets("argmax", DType::float32, {{"OUTER", 64}, {"R", 64}, {"INNER", 1}}), apart)
+      << "the maximum of a wide row is never below zero";
+  EXPECT_EQ(
+      sets("add", DType::int32, {{"N", 1000}}),
+      (std::vector<InputSet>{InputSet::nominal, InputSet::wide_range, InputSet::exact_integers}));
+  EXPECT_EQ(sets("log", DType::float32, {{"N", 8}}),
+            (std::vector<InputSet>{InputSet::nominal, InputSet::nominal}))
+      << "a plan is launched twice at least";
+}
+
+TEST(Inputs, RowsAreWideOrSpecialOrHarmless) {
+  Harness h("softmax", DType::float32, {{"M", 300}, {"N", 64}});
+  h.fill(InputSet::wide_and_special, 5);
+  const auto x = h.floats("x");
+  int wide = 0;
+  int special = 0;
+  int harmless = 0;
+  for (std::size_t row = 0; row < 300; ++row) {
+    const auto count = [&](auto is) {
+      return std::count_if(x.begin() + static_cast<std::ptrdiff_t>(64 * row),
+                           x.begin() + static_cast<std::ptrdiff_t>(64 * row + 64), is);
+    };
+    const auto infinite = count([](float v) { return std::isinf(v); });
+    const auto small = count([](float v) { return std::abs(v) < 0.05F; });
+    const auto ordinary = count([](float v) { return std::abs(v) < 6; });
+    wide += infinite == 0 && small > 16 ? 1 : 0;
+    special += infinite > 0 ? 1 : 0;
+    harmless += infinite == 0 && small <= 16 && ordinary > 56 ? 1 : 0;
+  }
+  for (const int rows : {wide, special, harmless}) {
+    EXPECT_GT(rows, 60);
+    EXPECT_LT(rows, 140);
+  }
+  EXPECT_GT(wide + special + harmless, 280);
+}
+
+TEST(Inputs, WithoutRowsSpecialValuesAreAmongWideOnes) {
+  Harness h("matmul", DType::float32, {{"M", 16}, {"N", 16}, {"K", 64}});
+  h.fill(InputSet::wide_and_special, 1);
+  int denormals = 0;
+  int ties = 0;
+  float largest = 0;
+  for (const float v : h.floats("A")) {
+    denormals += std::fpclassify(v) == FP_SUBNORMAL ? 1 : 0;
+    ties += v == 2.0F ? 1 : 0;
+    largest = std::max(largest, std::abs(v));
+  }
+  EXPECT_GT(denormals, 60);
+  EXPECT_GT(ties, 60);
+  EXPECT_GT(largest, 100.0F);
 }
 
 TEST(Inputs, MeaningfulInputsKeepTheirDistribution) {

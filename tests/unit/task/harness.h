@@ -5,6 +5,7 @@
 #include "kernevo/task/inputs.h"
 #include "kernevo/task/oracle.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -31,6 +32,14 @@ public:
     memory.clear();
     for (const BufferSpec& buffer : problem.buffers)
       memory.emplace_back(buffer.bytes());
+  }
+
+  // Those of small shapes, and the one that real shapes join two in.
+  std::vector<InputSet> all_sets() const {
+    std::vector<InputSet> sets = input_sets(problem);
+    if (std::find(sets.begin(), sets.end(), InputSet::special_values) != sets.end())
+      sets.push_back(InputSet::wide_and_special);
+    return sets;
   }
 
   void fill(InputSet set, std::uint64_t seed) {

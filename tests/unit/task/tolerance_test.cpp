@@ -103,7 +103,7 @@ TEST(Tolerance, AcceptsEveryHonestOrderOfSummation) {
   for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16})
     for (const std::int64_t k : {1, 3, 33, 256, 1000, 4096}) {
       Harness h = product(dtype, k);
-      for (const InputSet set : input_sets(h.problem))
+      for (const InputSet set : h.all_sets())
         for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
           h.fill(set, seed);
           for (const Reduce& reduce : {Reduce(serial), Reduce(tree), Reduce(strided)})
@@ -184,7 +184,7 @@ TEST(Tolerance, ReductionsAcceptAnyOrderAndCatchAMissingElement) {
     for (const std::int64_t length : {1, 31, 257, 4099, 100'000})
       for (const DType dtype : {DType::float32, DType::float16}) {
         Harness h(op, dtype, {{"OUTER", 4}, {"R", length}, {"INNER", 1}});
-        for (const InputSet set : input_sets(h.problem)) {
+        for (const InputSet set : h.all_sets()) {
           h.fill(set, 11);
           const auto x = h.floats("x");
           const float divisor =
@@ -235,7 +235,7 @@ TEST(Tolerance, SoftmaxAcceptsFastExponentialsAndWantsTheMaximumSubtracted) {
   for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16})
     for (const std::int64_t n : {1, 33, 1025}) {
       Harness h("softmax", dtype, {{"M", 5}, {"N", n}});
-      for (const InputSet set : input_sets(h.problem))
+      for (const InputSet set : h.all_sets())
         for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
           h.fill(set, seed);
           EXPECT_LE(h.worst(softmax(h, true, [](float v) { return std::exp(v); })), 1.0)
@@ -287,7 +287,7 @@ TEST(Tolerance, LayerNormAcceptsBothVarianceFormsAndCatchesTheWrongDivisor) {
   for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16})
     for (const std::int64_t n : {1, 31, 1025}) {
       Harness h("layer_norm", dtype, {{"M", 4}, {"N", n}});
-      for (const InputSet set : input_sets(h.problem))
+      for (const InputSet set : h.all_sets())
         for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
           h.fill(set, seed);
           EXPECT_LE(h.worst(layer_norm(h, false)), 1.0) << name_of(set) << " N=" << n;
@@ -343,7 +343,7 @@ TEST(Tolerance, ActivationsAcceptPlainAndFastFormulas) {
   for (const Function& f : functions)
     for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16}) {
       Harness h(f.name, dtype, {{"N", 4099}});
-      for (const InputSet set : input_sets(h.problem))
+      for (const InputSet set : h.all_sets())
         for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
           h.fill(set, seed);
           auto y = h.floats("x");
@@ -417,7 +417,7 @@ std::vector<float> attention(const Harness& h, const Round& weight_type, bool sc
 TEST(Tolerance, AttentionAcceptsWeightsInItsOwnTypeOnly) {
   for (const DType dtype : {DType::float32, DType::float16}) {
     Harness h("attention", dtype, {{"B", 1}, {"H", 1}, {"L", 65}, {"D", 32}});
-    for (const InputSet set : input_sets(h.problem))
+    for (const InputSet set : h.all_sets())
       for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         h.fill(set, seed);
         EXPECT_LE(h.worst(attention(h, dtype == DType::float16 ? to_half : same, true)), 1.0)
