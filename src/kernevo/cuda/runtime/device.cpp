@@ -12,12 +12,14 @@ extern "C" {
 cudaError_t cudaGetDeviceCount(int* count) {
   if (count == nullptr)
     return kernevo::cuda::set_error(cudaErrorInvalidValue);
+  initialise(); // the driver, too: programs go on with its functions
   *count = 1;
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
   if (device == nullptr)
     return kernevo::cuda::set_error(cudaErrorInvalidValue);
+  initialise();
   *device = 0;
   return cudaSuccess;
 }
@@ -43,10 +45,12 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* /*wanted*/) {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
+  initialise();
   return device_properties(p, device);
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  initialise();
   return device_attribute(value, attribute, device);
 }
 
