@@ -38,8 +38,10 @@ struct KernelSum {
 struct Sums {
   std::vector<KernelSum> kernels; // the longest first
   std::vector<TransferUse> transfers;
+  std::vector<OperatorUse> operators; // the longest first
   double kernels_ns = 0;
   double transfers_ns = 0;
+  double operators_ns = 0;
   double span_ns = 0; // of the process that took longest
   std::uint64_t launches = 0;
   std::uint64_t unpriced = 0;
@@ -47,7 +49,7 @@ struct Sums {
   std::vector<std::string> findings;
   std::vector<std::string> problems;
 
-  double all_ns() const { return kernels_ns + transfers_ns; }
+  double all_ns() const { return kernels_ns + transfers_ns + operators_ns; }
 };
 
 void add_new(std::vector<std::string>& to, const std::vector<std::string>& from) {
@@ -60,6 +62,7 @@ Sums sum_up(const std::vector<ProgramReport>& processes) {
   Sums sums;
   std::map<std::string, KernelSum> kernels;
   std::map<std::string, TransferUse> transfers;
+  std::map<std::string, OperatorUse> operators;
   for (const ProgramReport& process : processes) {
     sums.modelled = sums.modelled && process.modelled;
     sums.span_ns = std::max(sums.span_ns, process.span.value);
@@ -84,6 +87,15 @@ Sums sum_up(const std::vector<ProgramReport>& processes) {
       sum.time = sum.time + use.time;
       sums.transfers_ns += use.time.value;
     }
+    for (const OperatorUse& use : process.operators) {
+      OperatorUse& sum = operators[use.name];
+      sum.name = use.name;
+      sum.calls += use.calls;
+      sum.bytes += use.bytes;
+      sum.flops += use.flops;
+      sum.time = sum.time + use.time;
+      sums.operators_ns += use.time.value;
+    }
     add_new(sums.findings, process.findings);
     add_new(sums.problems, process.problems);
   }
@@ -96,6 +108,10 @@ Sums sum_up(const std::vector<ProgramReport>& processes) {
                    [](const auto& a, const auto& b) { return a.ns > b.ns; });
   for (auto& [kind, sum] : transfers)
     sums.transfers.push_back(std::move(sum));
+  for (auto& [name, sum] : operators)
+    sums.operators.push_back(std::move(sum));
+  std::stable_sort(sums.operators.begin(), sums.operators.end(),
+                   [](const auto& a, const auto& b) { return a.time > b.time; });
   return sums;
 }
 
@@ -142,6 +158,11 @@ std::string main_table(const Sums& sums) {
                              fmt::format("{:.0f} %", 100 * price->error), cause_of(*price)});
     rows.push_back(std::move(row));
   }
+  for (const OperatorUse& use : sums.operators)
+    rows.push_back({fmt::format("[torch] {}", printable(use.name)), fmt::format("{}", use.calls),
+                    time_text(use.time.value), share_text(use.time.value, sums.all_ns()),
+                    time_text(use.time.value / static_cast<double>(use.calls)), "roofline",
+                    bytes_text(use.bytes)});
   for (const TransferUse& use : sums.transfers)
     rows.push_back({fmt::format("[copy] {}", printable(use.kind)), fmt::format("{}", use.calls),
                     time_text(use.time.value), share_text(use.time.value, sums.all_ns()), "", "",
@@ -220,10 +241,14 @@ std::string program_text(const ProgramRun& run) {
       fmt::format("kernevo: {} of {} on a virtual {}", count_text(sums.launches, "launch", "es"),
                   count_text(sums.kernels.size(), "kernel", "s"), run.gpu);
   if (sums.modelled)
-    text += fmt::format(": {} in kernels and {} in copies, modelled, not measured",
-                        time_text(sums.kernels_ns), time_text(sums.transfers_ns));
+    text += fmt::format(": {} in kernels{} and {} in copies, modelled, not measured",
+                        time_text(sums.kernels_ns),
+                        sums.operators.empty() ? ""
+                                               : fmt::format(", {} in operators of torch",
+                                                             time_text(sums.operators_ns)),
+                        time_text(sums.transfers_ns));
   text += '\n';
-  if (!sums.kernels.empty() || !sums.transfers.empty())
+  if (!sums.kernels.empty() || !sums.transfers.empty() || !sums.operators.empty())
     text += main_table(sums);
   for (const KernelSum& sum : sums.kernels)
     if (sum.unpriced > 0 && sums.modelled)
@@ -257,8 +282,10 @@ std::string program_json(const ProgramRun& run) {
             {"unpriced", sums.unpriced},
             {"kernels_ns", sums.kernels_ns},
             {"copies_ns", sums.transfers_ns},
+            {"operators_ns", sums.operators_ns},
             {"span_ns", sums.span_ns},
             {"kernels", Json::array()},
+            {"operators", Json::array()},
             {"copies", Json::array()},
             {"findings", sums.findings},
             {"problems", sums.problems}};
@@ -279,6 +306,13 @@ std::string program_json(const ProgramRun& run) {
       kernel["shapes"].push_back(shape_json(*use));
     json["kernels"].push_back(std::move(kernel));
   }
+  for (const OperatorUse& use : sums.operators)
+    json["operators"].push_back({{"name", use.name},
+                                 {"calls", use.calls},
+                                 {"bytes", use.bytes},
+                                 {"flops", use.flops},
+                                 {"time_ns", use.time.value},
+                                 {"method", "roofline"}});
   for (const TransferUse& use : sums.transfers)
     json["copies"].push_back({{"kind", use.kind},
                               {"calls", use.calls},

@@ -34,6 +34,15 @@ struct TransferUse {
   Nanoseconds time; // modelled, together
 };
 
+// Operators of a framework that the host computed in a kernel's place.
+struct OperatorUse {
+  std::string name; // "aten::mm"
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+  double flops = 0;
+  Nanoseconds time; // modelled by a roofline, together
+};
+
 struct ProgramReport {
   std::uint64_t process = 0;
   std::string program; // its name, as the system knows it
@@ -43,6 +52,7 @@ struct ProgramReport {
   Nanoseconds span;      // virtual time from its first work to its last
   std::vector<KernelUse> kernels;
   std::vector<TransferUse> transfers;
+  std::vector<OperatorUse> operators;
   std::vector<std::string> findings; // faults of its kernels, each once
   std::vector<std::string> problems; // modules that could not be loaded and the like, each once
 };

@@ -2,6 +2,7 @@
 #include "kernevo/model/json.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/model/launch_counts.h"
+#include "kernevo/model/program_report.h"
 #include "kernevo/model/run_event.h"
 
 #include <gmock/gmock.h>
@@ -50,6 +51,24 @@ TEST(StrictJson, KeysDepthAndSizeHaveLimits) {
       "[1,2,3]", "record", [](const Json&) { return 0; }, JsonLimits{4, 128, 4096, false});
   ASSERT_FALSE(large);
   EXPECT_THAT(large.error().message, HasSubstr("7 bytes of JSON"));
+}
+
+TEST(ProgramReport, OperatorsOfAFrameworkComeBackAsTheyWent) {
+  ProgramReport report;
+  report.program = "python";
+  report.gpu = "A100";
+  report.operators = {{"aten::mm", 3, 1U << 20U, 2e9, {4.5e6}}};
+  const auto read = program_report_from_json(to_json(report));
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->operators.size(), 1U);
+  EXPECT_EQ(read->operators[0].name, "aten::mm");
+  EXPECT_EQ(read->operators[0].calls, 3U);
+  EXPECT_EQ(read->operators[0].bytes, 1U << 20U);
+  EXPECT_EQ(read->operators[0].flops, 2e9);
+  EXPECT_EQ(read->operators[0].time.value, 4.5e6);
+  std::string odd = to_json(report);
+  odd.replace(odd.find("flops"), 5, "flop");
+  EXPECT_FALSE(program_report_from_json(odd));
 }
 
 TEST(StrictJson, ComplaintsAreOneShortLine) {

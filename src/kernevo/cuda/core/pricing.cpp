@@ -2,6 +2,7 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/base/printable.h"
+#include "kernevo/cuda/core/operator_cost.h"
 #include "kernevo/cuda/core/session.h"
 #include "kernevo/cuda/core/transfer_cost.h"
 #include "kernevo/hardware/architecture_table.h"
@@ -39,6 +40,16 @@ constexpr double kPoorSample = 0.05;
 constexpr double kGoodSample = 0.01;
 constexpr auto kReportEvery = std::chrono::seconds(1);
 constexpr std::size_t kMostTexts = 100; // findings and problems of a report
+
+class KnownQuote final : public Quote {
+public:
+  explicit KnownQuote(Cost cost) : cost_(cost) {}
+  std::optional<Cost> look() const override { return cost_; }
+  Cost wait() const override { return cost_; }
+
+private:
+  Cost cost_;
+};
 
 std::string setting(const char* name, const char* otherwise) {
   const char* value = std::getenv(name);
@@ -329,6 +340,19 @@ std::optional<AssembledKernel> Pricing::assembled(const vgpu::Program& program, 
   return place->second;
 }
 
+void Pricing::add_operator(const char* name, std::uint64_t bytes, double flops, int arithmetic) {
+  const Cost cost = operator_cost(gpu_, bytes, flops, arithmetic);
+  if (TimedWork* const work = TimedWork::current())
+    work->add(std::make_shared<KnownQuote>(cost));
+  const std::lock_guard lock(transfer_mutex_);
+  OperatorUse& use = operators_[name];
+  use.name = name;
+  ++use.calls;
+  use.bytes += bytes;
+  use.flops += flops;
+  use.time.value += cost.ns;
+}
+
 void Pricing::add_finding(const std::string& text) {
   if (report_.empty())
     return;
@@ -400,6 +424,8 @@ void Pricing::write_report(bool complete) {
                                     transfers_.at(i).calls,
                                     transfers_.at(i).bytes,
                                     {transfers_.at(i).ns}});
+    for (const auto& [name, use] : operators_)
+      report.operators.push_back(use);
   }
   report.findings = findings_;
   report.problems = problems_;

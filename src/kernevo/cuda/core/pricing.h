@@ -51,6 +51,10 @@ public:
   std::optional<AssembledKernel> assembled(const vgpu::Program& program, const Texts& texts,
                                            const std::string& kernel);
 
+  // Work of the host in a kernel's place: its price becomes part of the work of this thread's
+  // scope.
+  void add_operator(const char* name, std::uint64_t bytes, double flops, int arithmetic);
+
   // For the report alone: what went wrong, each once.
   void add_finding(const std::string& text);
   void add_problem(const std::string& text);
@@ -128,7 +132,8 @@ private:
   };
   std::mutex transfer_mutex_;
   std::array<TransferSum, 7> transfers_ = {};
-  std::string report_; // the file; empty: none is wanted
+  std::map<std::string, OperatorUse> operators_; // under transfer_mutex_, too
+  std::string report_;                           // the file; empty: none is wanted
   std::vector<std::string> findings_;
   std::vector<std::string> problems_;
   std::chrono::steady_clock::time_point reported_;

@@ -226,6 +226,13 @@ cudaError_t Session::submit_and_wait(cudaStream_t handle, const Work& work,
   return broken != cudaSuccess ? set_error(broken) : error;
 }
 
+cudaError_t Session::pass(cudaStream_t handle, const Work& work) {
+  if (!is_stream(handle))
+    return cudaErrorInvalidResourceHandle;
+  CUstream_st& stream = *stream_of(handle);
+  return stream.queue->add_and_wait(timed(stream, work));
+}
+
 cudaError_t Session::prepare(PreparedLaunch& launch, const Kernel& kernel, const LaunchShape& shape,
                              void** arguments, bool cooperative) {
   const vgpu::Program* loaded = program(*kernel.module);

@@ -108,6 +108,8 @@ public:
   // The same, and waits until it is done.
   cudaError_t submit_and_wait(cudaStream_t stream, const Work& work,
                               cudaGraphNodeType type = cudaGraphNodeTypeMemcpy);
+  // Waits for it as the host's own doing: in virtual time nobody waits.
+  cudaError_t pass(cudaStream_t stream, const Work& work);
   // What can be known to be wrong without running it is refused here.
   cudaError_t prepare(PreparedLaunch& launch, const Kernel& kernel, const LaunchShape& shape,
                       void** arguments, bool cooperative);

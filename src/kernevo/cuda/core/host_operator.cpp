@@ -1,0 +1,31 @@
+#include "kernevo/cuda/core/host_operator.h"
+
+#include "kernevo/cuda/core/contexts.h"
+#include "kernevo/cuda/core/pricing.h"
+#include "kernevo/cuda/core/session.h"
+#include "kernevo/cuda/core/streams.h"
+
+using namespace kernevo::cuda; // NOLINT(google-build-using-namespace)
+
+cudaError_t kernevo_begin_operator(cudaStream_t stream) {
+  need_context();
+  if (!is_stream(stream))
+    return cudaErrorInvalidResourceHandle;
+  if (!queues_are_ours())
+    return cudaErrorInitializationError;
+  if (!is_queue_thread())
+    wait_for(stream_of(stream)->queue->last());
+  return fault();
+}
+
+cudaError_t kernevo_end_operator(cudaStream_t stream, const KernevoOperator* done) {
+  if (!pricing().wanted())
+    return cudaSuccess;
+  const auto price = [done] {
+    pricing().add_operator(done->name, done->bytes, done->flops, done->arithmetic);
+    return cudaSuccess;
+  };
+  if (TimedWork::current() != nullptr)
+    return price();
+  return Session::get().pass(stream, price);
+}

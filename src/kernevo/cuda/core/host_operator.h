@@ -1,0 +1,23 @@
+// What a framework computes on the host in a kernel's place (torch's operators, python/operators):
+// it takes its turn in a stream, and its price passes on the stream's clock.
+#pragma once
+
+#include <cstdint>
+#include <cuda_runtime_api.h>
+
+extern "C" {
+
+// As python/operators/clock.h has it.
+struct KernevoOperator {
+  const char* name; // "aten::mm"
+  std::uint64_t bytes;
+  double flops;
+  int arithmetic; // 0 fp64, 1 fp32, 2 sixteen bits
+};
+
+// Waits, in real time alone, for what the stream was given before.
+cudaError_t kernevo_begin_operator(cudaStream_t stream);
+// Prices it. Inside a graph that is being run the stream is the graph's.
+cudaError_t kernevo_end_operator(cudaStream_t stream, const KernevoOperator* done);
+
+} // extern "C"
