@@ -7,14 +7,17 @@
 
 using namespace kernevo::cuda; // NOLINT(google-build-using-namespace)
 
-cudaError_t kernevo_begin_operator(cudaStream_t stream) {
+cudaError_t kernevo_begin_operator(cudaStream_t stream, int* priced) {
   need_context();
   if (!is_stream(stream))
     return cudaErrorInvalidResourceHandle;
   if (!queues_are_ours())
     return cudaErrorInitializationError;
-  if (!is_queue_thread())
-    wait_for(stream_of(stream)->queue->last());
+  const CUstream_st& where = *stream_of(stream);
+  if (where.capturing())
+    return cudaErrorStreamCaptureUnsupported;
+  wait_for(where.queue->last());
+  *priced = pricing().wanted() ? 1 : 0;
   return fault();
 }
 

@@ -16,7 +16,9 @@ struct KernevoOperator {
 };
 
 // Waits, in real time alone, for what the stream was given before.
-cudaError_t kernevo_begin_operator(cudaStream_t stream);
+// cudaErrorStreamCaptureUnsupported: the stream is being captured, so nothing may be computed now.
+// `priced`: somebody wants the price.
+cudaError_t kernevo_begin_operator(cudaStream_t stream, int* priced);
 // Prices it. Inside a graph that is being run the stream is the graph's.
 cudaError_t kernevo_end_operator(cudaStream_t stream, const KernevoOperator* done);
 
