@@ -33,6 +33,7 @@ demo: program
 	@scripts/demo.sh $(BUILD)/kernevo
 
 test: build
+	@$(BUILD)/kernevo setup python
 	@scripts/check_format.sh
 	@KERNEVO_TESTS_COMPLETE=1 ctest --test-dir $(BUILD) --output-on-failure --no-tests=error --parallel $(JOBS)
 

@@ -49,6 +49,7 @@ Command add_run(CommandLine& app);
 Command add_run_program(CommandLine& app, std::vector<std::string> command_of_program);
 Command add_runs(CommandLine& app);
 Command add_sass(CommandLine& app);
+Command add_setup(CommandLine& app);
 Command add_show(CommandLine& app);
 Command add_tell(CommandLine& app);
 Command add_tune(CommandLine& app);

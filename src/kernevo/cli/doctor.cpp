@@ -1,8 +1,10 @@
 // kernevo doctor: what is here, what is missing and how to get it.
 #include "kernevo/base/files.h"
 #include "kernevo/base/sandbox.h"
+#include "kernevo/base/subprocess.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
+#include "kernevo/cli/python_environment.h"
 #include "kernevo/device/list_devices.h"
 #include "kernevo/device/open_device.h"
 #include "kernevo/evaluate/check.h"
@@ -14,6 +16,7 @@
 #include "kernevo/vgpu/tier/plugin.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <memory>
 #include <thread>
@@ -94,6 +97,28 @@ Finding examine_gpus() {
           ""};
 }
 
+// For PyTorch and Triton programs; nothing else needs it.
+Finding examine_python() {
+  constexpr const char* part = "Python programs";
+  const auto command = environment_command("state");
+  if (!command)
+    return {part, State::weak, command.error().message, command.error().fix};
+  SubprocessRequest request;
+  request.arguments = *command;
+  for (const char* name : {"PATH", "HOME", "KERNEVO_PYTHON"})
+    if (const char* value = std::getenv(name))
+      request.environment.push_back(fmt::format("{}={}", name, value));
+  const auto said = run_subprocess(request);
+  if (!said || !said->succeeded())
+    return {part, State::weak, "python3 cannot say how its environment is",
+            "install Python 3.10 or newer"};
+  const auto state = read_json(said->output, "environment.py", [&](const Json& json) {
+    const bool ready = json.at("ready");
+    return Finding{part, ready ? State::good : State::weak, json.at("detail"), json.at("fix")};
+  });
+  return state ? *state : Finding{part, State::weak, state.error().message, ""};
+}
+
 // The proof of the pudding: a kernel goes from source to verdict.
 Finding examine_pipeline() {
   constexpr const char* task_text =
@@ -124,6 +149,7 @@ std::vector<Finding> examine() {
   findings.push_back(examine_cache());
   findings.push_back(examine_compiler());
   findings.push_back(examine_gpus());
+  findings.push_back(examine_python());
   for (const SandboxLayer& layer : probe_sandbox())
     findings.push_back({"sandbox: " + layer.name, layer.available ? State::good : State::weak,
                         layer.detail, layer.available ? "" : layer.fix});

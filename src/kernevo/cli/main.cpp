@@ -106,6 +106,7 @@ int run(int argc, char** argv) {
   commands["run"] = add_run(app);
   commands["runs"] = add_runs(app);
   commands["sass"] = add_sass(app);
+  commands["setup"] = add_setup(app);
   commands["show"] = add_show(app);
   commands["tell"] = add_tell(app);
   commands["tune"] = add_tune(app);

@@ -3,8 +3,10 @@
 #include "kernevo/base/temporary_folder.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
+#include "kernevo/cli/cuda_libraries.h"
 #include "kernevo/cli/program_file.h"
 #include "kernevo/cli/program_table.h"
+#include "kernevo/cli/python_environment.h"
 #include "kernevo/hardware/gpu_table.h"
 
 #include <algorithm>
@@ -28,19 +30,16 @@ struct Options {
   std::vector<std::string> command;
 };
 
-// build/cuda beside the program, or where it is installed.
-Result<fs::path> find_cuda_libraries() {
-  std::error_code ignored;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-  for (const char* place : {"cuda", "../lib/kernevo/cuda"}) {
-    const fs::path candidate = (folder / place).lexically_normal();
-    if (fs::exists(candidate / "libcuda.so.1", ignored))
-      return candidate;
-  }
-  return fail(ErrorCode::infrastructure,
-              fmt::format("the CUDA libraries are not in '{}'", (folder / "cuda").string()),
-              std::nullopt,
-              "they are built where the toolkit's headers are: 'make setup', then 'make build'");
+// 'python' alone, where no environment is active, is the one that 'kernevo setup python' made.
+std::vector<std::string> command_of(const std::vector<std::string>& asked) {
+  std::vector<std::string> command = asked;
+  const char* const active = std::getenv("VIRTUAL_ENV");
+  const bool other =
+      active != nullptr && *active != '\0' && std::getenv("KERNEVO_PYTHON") == nullptr;
+  if (command.front() == "python" && !other)
+    if (const auto python = environment_python())
+      command.front() = python->string(); // a Python looks for its packages by how it was called
+  return command;
 }
 
 std::vector<std::pair<std::string, std::string>> settings_for(const Options& options,
@@ -85,7 +84,8 @@ Result<int> run(const Options& options) {
     return fail(ErrorCode::usage, "no program is named", std::nullopt,
                 "kernevo run --gpu H100 -- PROGRAM ARGS");
   KERNEVO_TRY(gpu, find_gpu(options.gpu));
-  KERNEVO_TRY(program, find_program_file(options.command.front()));
+  const std::vector<std::string> command = command_of(options.command);
+  KERNEVO_TRY(program, find_program_file(command.front()));
   if (const std::string why = why_not_served(program); !why.empty())
     return fail(ErrorCode::input, why, std::nullopt,
                 "build it with 'nvcc -cudart shared'");
@@ -95,7 +95,7 @@ Result<int> run(const Options& options) {
   ran.command = options.command;
   ran.gpu = gpu.name;
   ran.profile = options.profile;
-  KERNEVO_TRY(end, run_in_our_place(program.path, options.command,
+  KERNEVO_TRY(end, run_in_our_place(program.path, command,
                                     settings_for(options, gpu, libraries, reports.path())));
   ran.end = end;
   ran.processes = read_reports(reports.path());
