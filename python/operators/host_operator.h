@@ -136,6 +136,8 @@ private:
   bool is_of_host(const at::Tensor& tensor) const { return aliases_.is_kept(tensor); }
 
   Values call(const Values& arguments, bool on_device) {
+    if (traits_.sums_narrowly && !traits_.mutates && has_narrow(arguments))
+      return narrowed(call_once(widened(arguments), false), arguments, on_device);
     try {
       return call_once(arguments, on_device);
     } catch (const c10::Error& error) {
@@ -143,10 +145,10 @@ private:
       const std::string_view what = error.what_without_backtrace();
       const bool half = what.find("not implemented for 'Half'") != std::string_view::npos ||
                         what.find("not implemented for 'BFloat16'") != std::string_view::npos;
-      if (!half || traits_.mutates)
+      if (!half || traits_.mutates || !has_narrow(arguments))
         throw;
     }
-    return call_in_float(arguments, on_device);
+    return narrowed(call_once(widened(arguments), false), arguments, on_device);
   }
 
   Values call_once(const Values& arguments, bool on_device) {
@@ -157,31 +159,62 @@ private:
     return {std::make_move_iterator(stack.begin()), std::make_move_iterator(stack.end())};
   }
 
-  Values call_in_float(const Values& arguments, bool on_device) {
-    std::optional<at::ScalarType> narrow;
-    const auto widen = [&](const at::Tensor& tensor) {
-      if (!tensor.defined() || !c10::isReducedFloatingType(tensor.scalar_type()))
-        return tensor;
-      narrow = tensor.scalar_type();
-      return tensor.to(at::kFloat);
+  static bool is_narrow(const at::Tensor& tensor) {
+    return tensor.defined() && c10::isReducedFloatingType(tensor.scalar_type());
+  }
+  static bool has_narrow(const Values& values) {
+    bool found = false;
+    each_tensor(values, [&](const at::Tensor& tensor) { found = found || is_narrow(tensor); });
+    return found;
+  }
+
+  static Values widened(const Values& values) {
+    const c10::impl::ExcludeDispatchKeyGuard below(keys_above());
+    const auto widen = [](const at::Tensor& tensor) {
+      return is_narrow(tensor) ? tensor.to(at::kFloat) : tensor;
     };
     Values wide;
-    for (const c10::IValue& value : arguments)
-      if (value.isTensor())
+    for (const c10::IValue& value : values)
+      if (value.isTensor()) {
         wide.emplace_back(widen(value.toTensor()));
-      else if (value.isTensorList()) {
+      } else if (value.isTensorList()) {
         c10::List<at::Tensor> list;
         for (const at::Tensor& one : value.toTensorVector())
           list.push_back(widen(one));
         wide.emplace_back(std::move(list));
-      } else
+      } else {
         wide.push_back(value);
-    Values results = call_once(wide, on_device);
+      }
+    return wide;
+  }
+
+  // Results of the types a GPU gives them: its parameters' gradients are of their type.
+  Values narrowed(Values results, const Values& arguments, bool on_device) const {
     const ResultAllocator::OnDevice memory(on_device);
     const c10::impl::ExcludeDispatchKeyGuard below(keys_above());
-    for (c10::IValue& value : results)
-      if (narrow && value.isTensor() && value.toTensor().scalar_type() == at::kFloat)
-        value = value.toTensor().to(*narrow);
+    const auto type_of = [&](int index) {
+      const c10::IValue* const value = index < 0 ? nullptr : &arguments[static_cast<size_t>(index)];
+      return value != nullptr && value->isTensor() && value->toTensor().defined()
+                 ? std::optional<at::ScalarType>(value->toTensor().scalar_type())
+                 : std::nullopt;
+    };
+    std::optional<at::ScalarType> narrow;
+    each_tensor(arguments, [&](const at::Tensor& tensor) {
+      if (is_narrow(tensor))
+        narrow = tensor.scalar_type();
+    });
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!results[i].isTensor() || !results[i].toTensor().defined())
+        continue;
+      const at::Tensor result = results[i].toTensor();
+      const auto of_input =
+          traits_.sums_narrowly ? type_of(traits_.input).value_or(*narrow) : *narrow;
+      const auto type = i == 0               ? of_input
+                        : traits_.statistics ? at::kFloat
+                                             : type_of(traits_.weight).value_or(of_input);
+      if (result.scalar_type() == at::kFloat)
+        results[i] = result.to(type, false, true);
+    }
     return results;
   }
 

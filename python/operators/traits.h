@@ -17,12 +17,16 @@ struct Traits {
   std::string name;          // aten::add.Tensor
   std::vector<bool> written; // of the arguments
   int device_argument = -1;
+  int input = 0;   // the argument called so; else the first
+  int weight = -1; // of a normalisation
   bool mutates = false;
   bool random = false;
-  bool host_tensors = false; // may stand beside the GPU's
-  bool host_result = false;  // of the results all but the first stay on the host
-  bool needs_result = false; // its results' sizes depend on values, which a capture cannot know
-  bool product = false;      // of matrices: a GPU has none of integers
+  bool host_tensors = false;  // may stand beside the GPU's
+  bool host_result = false;   // of the results all but the first stay on the host
+  bool needs_result = false;  // its results' sizes depend on values, which a capture cannot know
+  bool statistics = false;    // all results but the first are, and a GPU keeps them in float
+  bool sums_narrowly = false; // the CPU adds up in sixteen bits what a GPU adds up in more
+  bool product = false;       // of matrices: a GPU has none of integers
 };
 
 inline bool one_of(std::string_view name, std::initializer_list<std::string_view> names) {
@@ -43,6 +47,10 @@ inline Traits traits_of(const c10::OperatorHandle& op) {
     traits.mutates = traits.mutates || written;
     if (argument.name() == "device")
       traits.device_argument = static_cast<int>(i);
+    if (argument.name() == "input")
+      traits.input = static_cast<int>(i);
+    if (argument.name() == "weight")
+      traits.weight = static_cast<int>(i);
   }
   traits.random = op.hasTag(at::Tag::nondeterministic_seeded);
   traits.needs_result =
@@ -54,6 +62,10 @@ inline Traits traits_of(const c10::OperatorHandle& op) {
                     "_unsafe_index", "_unsafe_index_put", "_pack_padded_sequence",
                     "_pack_padded_sequence_backward", "segment_reduce"});
   traits.host_result = name == "_pack_padded_sequence";
+  traits.statistics = one_of(name, {"native_layer_norm", "native_group_norm"});
+  traits.sums_narrowly =
+      traits.statistics || one_of(name, {"native_layer_norm_backward", "native_group_norm_backward",
+                                         "native_batch_norm_backward", "embedding_dense_backward"});
   traits.product = one_of(name, {"mm", "addmm", "addmm_", "bmm", "baddbmm", "baddbmm_", "addmv",
                                  "addmv_", "dot", "vdot"});
   return traits;

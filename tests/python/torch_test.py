@@ -110,6 +110,14 @@ class Modules(unittest.TestCase):
         on_both(nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2)), torch.randn(2, 3, 10, 10))
         on_both(nn.RMSNorm(16), torch.randn(4, 16))
 
+    def test_sums_in_sixteen_bits_are_a_gpus(self):
+        norm = nn.LayerNorm(64).cuda().half()
+        x = torch.randn(2000, 64, device="cuda", dtype=torch.half)
+        grad = torch.randn_like(x)
+        norm(x).backward(grad)
+        self.assertEqual(norm.bias.grad.dtype, torch.half)
+        close(norm.bias.grad.double(), grad.double().sum(0), rtol=1e-3, atol=1e-3)
+
     def test_recurrent(self):
         for kind in (nn.LSTM, nn.GRU, nn.RNN):
             on_both(kind(4, 6, 2), torch.randn(5, 3, 4))
