@@ -189,7 +189,8 @@ def trim(packages):
     kernels = section(file, ".nv_fatbin")
     if kernels is not None:
         punch_hole(file, *kernels)
-    shutil.rmtree(packages / "triton" / "backends" / "nvidia" / "lib" / "cupti", ignore_errors=True)
+    for folder in (packages / "triton" / "backends" / "nvidia" / "lib").glob("cupti*"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def build_operators(facts, toolkit, folder):

@@ -10,7 +10,7 @@ FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*(\S*)")
 MARK = re.compile(r"^<!--\s*(.*?)\s*-->$")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-REPOSITORY_PATH = re.compile(r"^(src|tests|share|docs|examples|bench|scripts|cmake)/[\w./*-]*$")
+REPOSITORY_PATH = re.compile(r"^(src|tests|share|docs|examples|bench|scripts|cmake|python)/[\w./*-]*$")
 SOURCE_FILE = re.compile(r"^[a-z][\w/]*\.(h|cpp|py)$")
 # A word in capitals stands for a name.
 PLACEHOLDER = re.compile(r"\b[A-Z]{3,}\b")
@@ -121,7 +121,7 @@ def broken_paths(pages, root):
     """Code spans that look like files of this repository and are none."""
     sources = [
         "/" + path.relative_to(root).as_posix()
-        for folder in ("src", "tests", "bench", "scripts", "examples")
+        for folder in ("src", "tests", "bench", "scripts", "examples", "python")
         for path in (root / folder).rglob("*.*")
     ]
     for page in pages:
