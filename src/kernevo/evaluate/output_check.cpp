@@ -31,7 +31,8 @@ double error_ratio(double actual, double expected, double tolerance, double larg
   if (std::abs(expected) + tolerance > largest && std::signbit(actual) == std::signbit(expected) &&
       std::abs(actual) >= largest * (1 - 0x1p-6))
     return 0;
-  if (!std::isfinite(actual))
+  // Nothing finite is near an infinity, however wide the tolerance is that was made of it.
+  if (!std::isfinite(actual) || !std::isfinite(expected))
     return hopeless;
   const double error = std::abs(actual - expected);
   // A tolerance that is no number allows nothing.
@@ -59,7 +60,7 @@ OutputCheck check_output(const BufferSpec& buffer, std::span<const std::byte> ac
     if (widen)
       check.worst_strict_ratio =
           std::max(check.worst_strict_ratio, error_ratio(value, e.value, e.tolerance, largest));
-    if (ratio > 1 && !check.mismatch)
+    if (!(ratio <= 1) && !check.mismatch)
       check.mismatch =
           Mismatch{buffer.name, coordinates(buffer.shape, points[i]), e.value, value, tolerance};
     ++check.checked;

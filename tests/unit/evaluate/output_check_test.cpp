@@ -44,6 +44,16 @@ TEST(OutputCheck, NamesTheFirstElementOutside) {
   EXPECT_DOUBLE_EQ(result.mismatch->actual, 9.0);
 }
 
+// A tolerance that is a share of an infinite answer is infinite, too.
+TEST(OutputCheck, NothingFiniteIsNearAnInfinity) {
+  for (const double actual : {0.0, 1e30, -kInfinity})
+    for (const std::optional<double> declared : {std::optional<double>(), std::optional(0.1)}) {
+      EXPECT_TRUE(check(DType::float32, {actual}, {{kInfinity, kInfinity}}, declared).mismatch);
+      EXPECT_TRUE(check(DType::float32, {actual}, {{kInfinity, 0}}, declared).mismatch);
+    }
+  EXPECT_FALSE(check(DType::float32, {kInfinity}, {{kInfinity, kInfinity}}, 0.1).mismatch);
+}
+
 TEST(OutputCheck, NanIsNeverWithinTolerance) {
   EXPECT_TRUE(check(DType::float32, {kNan}, {{1.0, 1e30}}).mismatch);
   EXPECT_TRUE(check(DType::float32, {kNan}, {{1.0, 1e30}}, 0.5).mismatch);
