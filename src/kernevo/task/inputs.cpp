@@ -83,12 +83,13 @@ double wide_limit(const Problem& problem) {
   }
 }
 
-// The same of 32-bit integers: where sums and products still fit, so that nothing wraps around.
+// The same of 32-bit integers: where sums and products still fit, so that nothing wraps around. Of
+// an operation nobody knows products do, and more than half precision or a float's digits hold.
 double integer_limit(const Problem& problem) {
   const Operation* op = find_table_row(problem.operation);
   constexpr double most = 0x1p30;
   if (op == nullptr)
-    return 0;
+    return 0x1p15 - 1;
   const double length = std::max(1.0, sum_length(*op, problem));
   switch (op->family) {
   case Family::matmul:
@@ -325,7 +326,7 @@ std::vector<InputSet> input_sets(const Problem& problem) {
   std::vector<InputSet> sets = {InputSet::nominal};
   if (!any_free)
     return sets;
-  if (any_float || (any_wide && is_known))
+  if (any_float || any_wide)
     sets.push_back(InputSet::wide_range);
   sets.push_back(InputSet::exact_integers);
   // What an unknown operation makes of zeros and denormals may rightly be NaN or infinity.
