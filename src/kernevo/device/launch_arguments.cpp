@@ -24,6 +24,12 @@ std::optional<std::string> put_argument(const LaunchArgument& argument,
                        position + 1, argument.name, what, parameter.size,
                        parameter.is_float ? " of floating point" : "");
   };
+  // What would become of a number or a pointer is up to constructors, which run on the host.
+  if (parameter.is_class)
+    return fmt::format(
+        "argument {} ('{}') is for a parameter of a class or of a half type; launches "
+        "pass numbers and pointers: take a float, an int or a pointer instead",
+        position + 1, argument.name);
   if (const auto* buffer = std::get_if<BufferArgument>(&argument.value)) {
     if (parameter.size != 8 || parameter.is_float)
       return mismatch("a buffer");
@@ -49,6 +55,9 @@ std::optional<std::string> put_argument(const LaunchArgument& argument,
       return mismatch("a number beyond 64 bits");
   }
   const std::int64_t value = integer != nullptr ? *integer : static_cast<std::int64_t>(real);
+  // A bool of 2 is true for C++, and 2 for who puts bytes there.
+  if (parameter.size == 1 && (value < 0 || value > 1))
+    return mismatch(fmt::format("the integer {}", value)) + ": pass 0 or 1, or take an int";
   const int bits = static_cast<int>(parameter.size * 8);
   if (parameter.size > 8 || (bits < 64 && (value >= (std::int64_t{1} << bits) ||
                                            value < -(std::int64_t{1} << (bits - 1)))))

@@ -19,7 +19,9 @@ KernelInfo describe(const Program& program, const Code& code) {
   for (std::size_t i = 0; i < code.parameters.size(); ++i) {
     const ptx::Variable& declared = code.function->parameters[i];
     const bool is_float = declared.type == ptx::Type::f32 || declared.type == ptx::Type::f64;
-    info.parameters.push_back({code.parameters[i].offset, code.parameters[i].bytes, is_float});
+    const bool is_class = declared.type == ptx::Type::b8 && code.parameters[i].bytes != 0;
+    info.parameters.push_back(
+        {code.parameters[i].offset, code.parameters[i].bytes, is_float, is_class});
     info.parameter_bytes = code.parameters[i].offset + code.parameters[i].bytes;
   }
   info.static_shared = lay_out_shared(program, code.index).static_bytes;

@@ -20,6 +20,7 @@ struct KernelInfo {
     std::uint32_t offset = 0;
     std::uint32_t size = 0;
     bool is_float = false; // declared .f32 / .f64
+    bool is_class = false; // declared as bytes: a struct, or a type that is one, such as half
   };
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
