@@ -29,6 +29,7 @@ constexpr std::uint64_t kPilotBlocks = 24;
 constexpr double kSanitizedRun = 200e3;
 constexpr double kSanitizedBlocks = 4;
 constexpr std::uint64_t kSanitizedBudget = 1'000'000;
+constexpr double kSanitizedBytesFactor = 12; // with what is known of each byte
 // Of a plan: launches to try, and scratch to make up.
 constexpr std::size_t kMostParts = 8;
 constexpr std::uint64_t kMostScratch = std::uint64_t{256} << 20U;
@@ -308,15 +309,33 @@ private:
     options.point_limit = 1;
     const auto few =
         static_cast<std::uint64_t>(std::clamp(kSanitizedRun / each, 1.0, kSanitizedBlocks));
-    if (!grid)
-      return run_parts_sanitized(real, std::move(options), few);
+    if (!grid) {
+      KERNEVO_TRY(parts, run_parts_sanitized(real, options, few));
+      return parts ? run_start_sanitized(real, std::move(options)) : false;
+    }
     options.only_blocks = blocks_of(*grid, few);
+    KERNEVO_TRY(inputs, make_inputs_on_demand(real.problem, InputSet::nominal, seeds_.next()));
+    return is_sane(real, inputs, options, 0);
+  }
+
+  // Blocks that hand something on to each other, in each other's company: as far as a plan comes.
+  Result<bool> run_start_sanitized(const RealCase& real, CaseOptions options) {
+    if (real.bytes * kSanitizedBytesFactor > static_cast<double>(options_.memory_bytes))
+      return true;
+    if (!options_.order)
+      options.order = {};
+    return is_sane(real, make_inputs(real.problem, InputSet::nominal, seeds_.next()), options,
+                   options.instruction_budget);
+  }
+
+  // What does not come to its end, or has not written everything, is not at fault for that.
+  Result<bool> is_sane(const RealCase& real, const CaseInputs& inputs, const CaseOptions& options,
+                       std::uint64_t first_budget) {
     const ExpectationSource anything = [](const CaseInputs&, std::size_t,
                                           std::span<const std::int64_t> points) {
       return Result<std::vector<Expected>>(std::vector<Expected>(points.size()));
     };
-    KERNEVO_TRY(inputs, make_inputs_on_demand(real.problem, InputSet::nominal, seeds_.next()));
-    KERNEVO_TRY(report, run_limited_case(*real.subject, inputs, anything, options, 0));
+    KERNEVO_TRY(report, run_limited_case(*real.subject, inputs, anything, options, first_budget));
     if (!report.finding || used_up(report) || report.finding->kind == FindingKind::memory_limit)
       return true;
     verdict_.take(report, false);
