@@ -30,6 +30,9 @@ constexpr double kFew = 0.05;
 // many blocks at most.
 constexpr double kCheaplyCounted = 2e6;
 constexpr std::uint64_t kCheapBlocks = 512;
+// What a sample of blocks that may wait for others is given: this, and so much for each operation.
+constexpr double kBriefWait = 8e6;
+constexpr double kUsualInstructions = 1;
 // More than this is not put up with where all blocks can be counted.
 constexpr double kPoorSample = 0.05;
 // Of a whole run: inputs twice (theirs and ours), outputs and their maps.
@@ -90,7 +93,7 @@ private:
     if (result_.fault)
       return {};
     KERNEVO_TRY(inputs, make_inputs_on_demand(problem_, InputSet::nominal, options_.seed));
-    KERNEVO_TRY(profiled, profile_case(subject_, inputs, plan_, profiles, limits(),
+    KERNEVO_TRY(profiled, profile_case(subject_, inputs, plan_, profiles, limits_apart(),
                                        is_compared() ? &catalogue_ : nullptr));
     idle_ = profiled.idle;
     if (!profiled.finding || separable_)
@@ -375,6 +378,19 @@ private:
     limits.instruction_budget = runaway_budget(estimated_work(task_, problem_));
     limits.points_seed = SecretSeeds(options_.seed).next();
     limits.widen = task_.oracle == OracleKind::catalogue;
+    return limits;
+  }
+
+  // A block that waits for others is in vain when they do not run: it need not wait for long.
+  CaseOptions limits_apart() const {
+    CaseOptions limits = this->limits();
+    if (separable_)
+      return limits;
+    const double share =
+        std::min(1.0, 2.0 * static_cast<double>(blocks_) / static_cast<double>(plan_.blocks()));
+    const double enough = kBriefWait + kUsualInstructions * share * estimated_work(task_, problem_);
+    limits.instruction_budget =
+        std::min(limits.instruction_budget, static_cast<std::uint64_t>(enough));
     return limits;
   }
 
