@@ -2,12 +2,12 @@
 
 #include "kernevo/evaluate/check.h"
 #include "kernevo/evaluate/contest.h"
+#include "kernevo/evaluate/instance_identity.h"
 #include "kernevo/evaluate/objective_time.h"
 #include "kernevo/evaluate/run_case.h"
 #include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/predict/machine_counters.h"
 #include "kernevo/timing/compare_timings.h"
-#include "kernevo/toolchain/assembled.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,19 +33,13 @@ Result<std::optional<WrongKernel>> find_fault(Device& device, const PreparedKern
   return WrongKernel{side, *checked.verdict.fault, checked.verdict.summary, checked.verdict};
 }
 
-bool launched_alike(const CaseBench& a, const CaseBench& b) {
-  return std::equal(a.launches.begin(), a.launches.end(), b.launches.begin(), b.launches.end(),
-                    [](const LaunchBench& x, const LaunchBench& y) {
-                      return x.counts.kernel == y.counts.kernel && x.counts.grid == y.counts.grid &&
-                             x.counts.block == y.counts.block &&
-                             x.counts.shared_bytes == y.counts.shared_bytes;
-                    });
-}
-
-// Names of files and lines of the source are all that may differ.
-bool identical(const BenchResult& a, const BenchResult& b) {
-  return without_source_lines(a.build.ptx) == without_source_lines(b.build.ptx) &&
-         std::equal(a.cases.begin(), a.cases.end(), b.cases.begin(), b.cases.end(), launched_alike);
+// The same code, assembled alike and launched with the same numbers at every shape.
+bool identical(const PreparedKernel& a, const PreparedKernel& b) {
+  const auto identity_of = [](const PreparedKernel& one) {
+    return instance_identity(*one.task, *one.kernel, one.parameters, one.build);
+  };
+  const std::string identity = identity_of(a);
+  return !identity.empty() && identity == identity_of(b);
 }
 
 Comparison compare(const Timing& incumbent, const Timing& candidate, bool is_identical) {
@@ -195,7 +189,7 @@ private:
       }
       bench(side) = std::move(timed);
     }
-    result_.identical = identical(result_.incumbent, result_.candidate);
+    result_.identical = identical(incumbent_, candidate_);
     for (std::size_t i = 0; i < result_.incumbent.cases.size(); ++i) {
       const CaseBench& a = result_.incumbent.cases[i];
       const CaseBench& b = result_.candidate.cases[i];

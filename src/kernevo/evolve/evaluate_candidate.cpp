@@ -1,6 +1,7 @@
 #include "kernevo/evolve/evaluate_candidate.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/evaluate/instance_identity.h"
 #include "kernevo/evaluate/objective_time.h"
 #include "kernevo/evaluate/visible.h"
 #include "kernevo/evolve/identity.h"

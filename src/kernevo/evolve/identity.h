@@ -9,11 +9,6 @@
 
 namespace kernevo::evolve {
 
-// Of one instance: its machine-independent code, how it is to be assembled and its launches at
-// every shape of the task, without names, comments and source lines. Empty when a launch cannot be
-// planned.
-std::string instance_identity(const Task& task, const KernelFile& kernel,
-                              const ParameterValues& parameters, const Build& build);
 // Of a structure: its default instance and the parameters it can be tuned in.
 std::string structure_identity(const std::string& default_instance, const KernelFile& kernel);
 

@@ -2,6 +2,7 @@
 
 #include "kernevo/base/hash.h"
 #include "kernevo/evaluate/check.h"
+#include "kernevo/evaluate/instance_identity.h"
 #include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/evaluate/visible.h"
 #include "kernevo/evolve/identity.h"

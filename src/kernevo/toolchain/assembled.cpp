@@ -1,6 +1,7 @@
 #include "kernevo/toolchain/assembled.h"
 
 #include "kernevo/base/hash.h"
+#include "kernevo/toolchain/ptx_text.h"
 
 #include <array>
 #include <filesystem>
@@ -70,11 +71,7 @@ std::string without_source_lines(std::string_view ptx) {
   while (!ptx.empty()) {
     const std::size_t end = ptx.find('\n');
     const std::string_view line = ptx.substr(0, end);
-    const std::size_t first = line.find_first_not_of(" \t");
-    const std::string_view rest = first == std::string_view::npos ? "" : line.substr(first);
-    const bool directive = rest.starts_with(".loc\t") || rest.starts_with(".loc ") ||
-                           rest.starts_with(".file\t") || rest.starts_with(".file ");
-    if (!directive)
+    if (!is_source_line(line))
       text += line;
     if (end != std::string_view::npos)
       text += '\n';

@@ -45,6 +45,14 @@ int to_number(std::string_view text) {
 
 } // namespace
 
+// Inline assembly may go on after such a directive, in the same line.
+bool is_source_line(std::string_view line) {
+  line = trim(line);
+  const bool directive = line.starts_with(".loc\t") || line.starts_with(".loc ") ||
+                         line.starts_with(".file\t") || line.starts_with(".file ");
+  return directive && line.find(';') == std::string_view::npos;
+}
+
 std::vector<std::string> entry_names(std::string_view ptx) {
   static constexpr std::string_view entry_mark = ".entry ";
   std::vector<std::string> names;
@@ -79,14 +87,17 @@ std::string bare_ptx(std::string_view ptx) {
   kept.reserve(ptx.size());
   bool in_section = false;
   for_each_line(ptx, [&](std::string_view line) {
-    line = trim(line.substr(0, line.find("//")));
+    // In inline assembly a "//" may stand in a comment of the other kind, before instructions.
+    if (line.find("/*") == std::string_view::npos && line.find("*/") == std::string_view::npos)
+      line = line.substr(0, line.find("//"));
+    line = trim(line);
     if (line.starts_with(".section"))
       in_section = true;
     if (in_section) {
       in_section = !line.starts_with('}');
       return;
     }
-    if (line.empty() || line.starts_with(".loc") || line.starts_with(".file"))
+    if (line.empty() || is_source_line(line))
       return;
     kept += line;
     kept += '\n';

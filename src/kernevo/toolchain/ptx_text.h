@@ -23,6 +23,9 @@ std::string bare_ptx(std::string_view ptx);
 // SHA-256 of the bare module: two sources that differ only in layout have the same.
 std::string hash_ptx(std::string_view ptx);
 
+// Whether a line of PTX says where code comes from, and nothing else.
+bool is_source_line(std::string_view line);
+
 // The source line the .loc before this PTX line names, if it is of the given file.
 std::optional<int> source_line(std::string_view ptx, int ptx_line, const std::string& file);
 

@@ -1,8 +1,8 @@
 #include "kernevo/tune/kernel_objective.h"
 
+#include "kernevo/evaluate/instance_identity.h"
 #include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/evaluate/visible.h"
-#include "kernevo/model/json.h"
 #include "kernevo/predict/counters.h"
 
 #include <fmt/format.h>
@@ -115,22 +115,6 @@ Trial trial_of(const Contest& contest, const Race& race, const Trial& incumbent)
   return trial;
 }
 
-// Empty when the launches cannot be known; the bench then says why.
-std::string KernelObjective::code_key(const Build& build, const ParameterValues& values) const {
-  std::string key = build.ptx_hash;
-  for (const ShapeCase& shape : task_.shapes) {
-    const auto problem = make_problem(task_, shape);
-    if (!problem)
-      return {};
-    const auto plan =
-        make_launch_plan(kernel_, values, *problem, task_.default_launch, Place{task_.file});
-    if (!plan)
-      return {};
-    key += '\n' + to_json(*plan);
-  }
-  return key;
-}
-
 // What racing would have made of it: the answer is the same whether the shapes were timed for this
 // configuration or for another with the same code.
 Trial KernelObjective::race(const Timed& timed, const Trial* incumbent) const {
@@ -149,7 +133,8 @@ Trial KernelObjective::race(const Timed& timed, const Trial* incumbent) const {
 
 Result<Trial> KernelObjective::evaluate(const ParameterValues& values, const Trial* incumbent) {
   KERNEVO_TRY(prepared, prepare_kernel(device_, task_, kernel_, values));
-  const std::string key = prepared.fault ? "" : code_key(prepared.build, values);
+  const std::string key =
+      prepared.fault ? "" : instance_identity(task_, kernel_, values, prepared.build);
   if (!key.empty()) {
     const std::lock_guard lock(mutex_);
     if (const auto found = timed_.find(key); found != timed_.end()) {

@@ -60,7 +60,6 @@ private:
 
   // Decides the inputs of a timing; nobody knows them beforehand.
   std::uint64_t fresh_seed() const;
-  std::string code_key(const Build& build, const ParameterValues& values) const;
   search::Trial race(const Timed& timed, const search::Trial* incumbent) const;
 
   Device& device_;
@@ -71,7 +70,7 @@ private:
   Audience audience_;
   Race race_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<const Timed>> timed_; // by code_key; whole ones alone
+  std::map<std::string, std::shared_ptr<const Timed>> timed_; // by identity; whole ones alone
   std::size_t same_code_ = 0;
 };
 

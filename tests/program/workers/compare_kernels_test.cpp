@@ -50,6 +50,20 @@ TEST_F(Compare, AKernelIsTheSameAsItselfWhateverItsComments) {
   }
 }
 
+// The same code with another number is another kernel.
+TEST_F(Compare, WhatIsPassedIsPartOfAKernel) {
+  const std::string body =
+      "__global__ void add(const float* A, const float* B, float* C, int N, int turns) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  for (int t = 0; t < turns && i < N; ++t) C[i] = A[i] + B[i];\n}\n";
+  const std::string launch = "// @launch add<<<ceil_div(N, 256), 256>>>(A, B, C, N, ";
+  const auto result = compare(launch + "200)\n" + body, launch + "1)\n" + body);
+  ASSERT_TRUE(result) << format_error(result.error());
+  ASSERT_FALSE(result->wrong) << result->wrong->summary;
+  EXPECT_FALSE(result->identical);
+  EXPECT_EQ(result->overall.standing, Standing::faster) << result->overall.reason;
+}
+
 TEST_F(Compare, TellsALongDetourAndWhichWayItGoes) {
   const auto slower = compare(kPlain, kDetour);
   ASSERT_TRUE(slower) << format_error(slower.error());
