@@ -141,7 +141,7 @@ inline int bench(int argc, char** argv) {
     return 2;
   }
   cudaDeviceProp properties;
-  check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  kernevo_host::check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
   std::printf("device %s, median of %d runs\n", properties.name, repeats);
   bool any = false;
   for (const Shape& shape : kShapes)
@@ -222,8 +222,8 @@ class Program {
 public:
   Program(const Extraction& extraction, const ReceiptOptions& options)
       : x_(extraction), options_(options),
-        style_{"check(cudaGetLastError(), \"the launch\");", "check({}, \"preparing a launch\")",
-               "refuse(\"{}\")"} {}
+        style_{"kernevo_host::check(cudaGetLastError(), \"the launch\");",
+               "kernevo_host::check({}, \"preparing a launch\")", "kernevo_host::refuse(\"{}\")"} {}
 
   Result<std::string> write() {
     if (x_.file.language != KernelLanguage::cuda)
@@ -380,7 +380,8 @@ private:
     }
     buffers.emplace_back("nullptr");
     const std::string call = fmt::format("launch({});", fmt::join(buffers, ", "));
-    text += fmt::format("  {}\n  check(cudaDeviceSynchronize(), \"the kernel\");\n", call);
+    text += fmt::format("  {}\n  kernevo_host::check(cudaDeviceSynchronize(), \"the kernel\");\n",
+                        call);
     text += "  std::printf(\"%s\", shape.shape_id);\n" + sums;
     text += fmt::format("  const double median = median_us(repeats, [&] {{{} }}, [&] {{ {} }});\n",
                         restore, call);

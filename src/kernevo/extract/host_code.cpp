@@ -13,9 +13,9 @@ namespace kernevo::extract {
 namespace {
 
 // Names the host code has for itself, in the scopes where a task's names are variables.
-constexpr std::array<std::string_view, 12> kOwnNames = {"stream",   "shape",  "repeats", "shape_id",
-                                                        "known_us", "shared", "torch",   "guard",
-                                                        "median",   "c10",    "at",      "options"};
+constexpr std::array<std::string_view, 17> kOwnNames = {
+    "stream", "shape", "repeats", "shape_id", "known_us",     "shared", "torch",  "guard", "median",
+    "c10",    "at",    "options", "sizes",    "kernevo_host", "dim3",   "Buffer", "size_t"};
 
 constexpr const char* kSizes = R"(// The functions of launch expressions.
 namespace sizes {
@@ -32,8 +32,10 @@ inline long long next_pow2(long long a) {
   while (power < a) power *= 2;
   return power;
 }
+// What does not fit becomes 0, which no launch takes.
+inline unsigned fitting(long long n) { return n > 0 && n <= 0xFFFFFFFFLL ? static_cast<unsigned>(n) : 0; }
 inline dim3 extent(long long x, long long y = 1, long long z = 1) {
-  return dim3(static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z));
+  return dim3(fitting(x), fitting(y), fitting(z));
 }
 } // namespace sizes
 
@@ -42,6 +44,10 @@ struct Buffer {
   void* data = nullptr;
   template <class T> operator T*() const { return static_cast<T*>(data); }
 };
+
+// A kernel whose parameters are made without running code of its own.
+template <class... P>
+std::bool_constant<((std::is_arithmetic_v<P> || std::is_pointer_v<P>) && ...)> takes_numbers(void (*)(P...));
 )";
 
 constexpr const char* kAllowShared = R"(
@@ -199,7 +205,9 @@ private:
     const std::string grid = extent(launch.grid);
     const std::string block = extent(launch.block);
     const std::string list = fmt::format("{}", fmt::join(arguments, ", "));
-    std::string text;
+    std::string text = fmt::format("{}static_assert(decltype({}::takes_numbers({}))::value, "
+                                   "\"kernels take numbers and pointers\");\n",
+                                   indent, kHostNamespace, kernel);
     std::string inner(indent);
     std::string shared = "0";
     if (uses_shared(launch)) {
@@ -208,11 +216,12 @@ private:
       shared = "shared";
       text += fmt::format("{}const size_t shared = static_cast<size_t>({});\n", inner,
                           cpp_expression(launch.shared.text()));
-      text += fmt::format("{}allow_shared({}, shared);\n", inner, kernel);
+      text += fmt::format("{}{}::allow_shared({}, shared);\n", inner, kHostNamespace, kernel);
     }
     if (launch.cooperative)
-      text += fmt::format("{}launch_cooperatively({}, {}, {}, {}, stream{}{});\n", inner, kernel,
-                          grid, block, shared, list.empty() ? "" : ", ", list);
+      text +=
+          fmt::format("{}{}::launch_cooperatively({}, {}, {}, {}, stream{}{});\n", inner,
+                      kHostNamespace, kernel, grid, block, shared, list.empty() ? "" : ", ", list);
     else
       text += fmt::format("{}{}<<<{}, {}, {}, stream>>>({});\n", inner, kernel, grid, block, shared,
                           list);

@@ -13,6 +13,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 
 namespace kernevo::extract {
 namespace {
@@ -37,11 +38,15 @@ constexpr const char* kIncludes = R"(#include <ATen/cuda/CUDAContext.h>
 
 constexpr const char* kRequire = R"(
 // What the kernel takes for granted.
-inline void require(const torch::Tensor& tensor, const char* name, at::ScalarType dtype, std::vector<int64_t> shape) {
+inline void require(const torch::Tensor& tensor, const char* name, at::ScalarType dtype, std::vector<int64_t> shape,
+                    int64_t most) {
   TORCH_CHECK(tensor.is_cuda(), name, " must be on the GPU");
   TORCH_CHECK(tensor.scalar_type() == dtype, name, " has another dtype than the kernel was made for");
   TORCH_CHECK(tensor.is_contiguous(), name, " must be contiguous");
   TORCH_CHECK(tensor.sizes() == shape, name, " has another shape than the sizes of the other tensors say");
+  TORCH_CHECK(tensor.numel() <= most, name, " has more elements than the kernel was judged on and an int can count");
+  TORCH_CHECK(reinterpret_cast<uintptr_t>(tensor.data_ptr()) % 256 == 0, name,
+              " must begin at a multiple of 256 bytes, as it does in memory of its own: clone() it");
 }
 inline void require_rank(const torch::Tensor& tensor, const char* name, int64_t rank) {
   TORCH_CHECK(tensor.dim() == rank, name, " must have ", rank, " dimensions");
@@ -229,6 +234,17 @@ private:
     return fmt::format("{{{}}}", fmt::join(sizes, ", "));
   }
 
+  // Kernels count in int unless the task has shapes for which they must not.
+  std::int64_t most_elements(const ArgumentSpec& argument) const {
+    std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    for (const ShapeCase& shape : x_.task.shapes)
+      if (const auto problem = make_problem(x_.task, shape))
+        for (const BufferSpec& buffer : problem->buffers)
+          if (buffer.name == argument.name)
+            most = std::max(most, buffer.elements());
+    return most;
+  }
+
   std::string signature(std::string_view name) const {
     std::vector<std::string> parameters;
     for (const ArgumentSpec* argument : inputs())
@@ -286,8 +302,9 @@ private:
         text += fmt::format("  [[maybe_unused]] const long long {} = {};\n", host_name(origin.name),
                             origin.value);
     for (const ArgumentSpec* argument : inputs())
-      text += fmt::format("  require({0}, \"{0}\", torch::k{1}, {2});\n", host_name(argument->name),
-                          torch_type(argument->dtype), shape_list(*argument));
+      text += fmt::format("  require({0}, \"{0}\", torch::k{1}, {2}, {3});\n",
+                          host_name(argument->name), torch_type(argument->dtype),
+                          shape_list(*argument), most_elements(*argument));
     text += parameter_constants(x_.evaluation.parameters, "  ");
     const std::vector<std::string> dims = dimension_names(x_.task);
     for (const Constraint& constraint : x_.file.constraints) {

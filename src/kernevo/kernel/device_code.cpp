@@ -44,6 +44,9 @@ struct Declaration {
   bool constant = false;      // const
   bool constant_expr = false; // constexpr
   bool array = false;
+  bool of_class = false;    // static, which in a class belongs to no object
+  bool initialised = false; // a variable that says with what
+  bool is_operator = false;
   bool linkage = false;           // extern, so declared elsewhere
   bool defaulted = false;         // = default, = delete
   std::string_view name;          // of a function
@@ -260,6 +263,7 @@ private:
           ++at_;
           scope("", true, depth + 1);
           type = false;
+          declares_more(first);
           continue;
         }
         skip_group("{", "}");
@@ -271,6 +275,9 @@ private:
             (!value || tokens_[at_].kind == SourceToken::Kind::identifier))
           unclear(first, "this declaration cannot be read",
                   "write it plainly, and everything of another kind in a declaration of its own");
+        if (is_enum)
+          declares_more(first);
+        d.initialised = d.initialised || (!d.function && !is_enum);
         is_enum = false;
         continue;
       }
@@ -292,10 +299,19 @@ private:
       if (is_enum)
         type = false;
       value = value || (now == "=" && !d.function);
+      d.initialised = d.initialised || value;
       initialisers = initialisers || (now == ":" && d.function);
       ++at_;
     }
     finish(d, first, prefix, in_class);
+  }
+
+  // A type and variables of it in one: those would be the host's.
+  void declares_more(std::size_t first) {
+    if (tokens_[first].text != "typedef" && !done() &&
+        tokens_[at_].kind == SourceToken::Kind::identifier && !is_attribute(word()))
+      unclear(at_, "a type and a variable in one declaration",
+              "declare the variable by itself, after the type");
   }
 
   void look(std::string_view now, bool value, Declaration& d) const {
@@ -304,6 +320,7 @@ private:
     d.constant = d.constant || (now == "const" && !value);
     d.constant_expr = d.constant_expr || now == "constexpr";
     d.linkage = d.linkage || (now == "extern" && !value);
+    d.of_class = d.of_class || (now == "static" && !value);
     if (now == "__host__")
       d.hosts.push_back(offset(at_));
     if (now == "=" && (word(1) == "default" || word(1) == "delete"))
@@ -311,12 +328,29 @@ private:
     if (d.function || value)
       return;
     if (now == "operator")
-      d.function = true;
-    else if (tokens_[at_].kind == SourceToken::Kind::identifier && word(1) == "(" &&
-             !is_attribute(now)) {
+      d.function = d.is_operator = true;
+    else if (tokens_[at_].kind == SourceToken::Kind::identifier && !is_attribute(now) &&
+             (word(1) == "(" || is_specialised())) {
       d.function = true;
       d.name = now;
     }
+  }
+
+  // A name with template arguments before a parenthesis: a specialisation of a function.
+  bool is_specialised() const {
+    if (word(1) != "<")
+      return false;
+    int depth = 0;
+    for (std::size_t i = at_ + 1; i < tokens_.size(); ++i) {
+      const std::string_view text = tokens_[i].text;
+      if (text == ";" || text == "{" || text == "}" || text == "=")
+        return false;
+      for (const char c : text)
+        depth += c == '<' ? 1 : (c == '>' && text != "->" ? -1 : 0);
+      if (depth <= 0)
+        return i + 1 < tokens_.size() && tokens_[i + 1].text == "(";
+    }
+    return false;
   }
 
   void finish(const Declaration& d, std::size_t first, const std::string& prefix, bool in_class) {
@@ -324,15 +358,35 @@ private:
       kernels_.emplace(d.name, prefix + std::string(d.name));
     if (d.constant_expr)
       edits_.kept_hosts.insert(d.hosts.begin(), d.hosts.end());
+    // The host's own code must not find it: a comparison of errors, say.
+    if (d.is_operator && d.constant_expr && !in_class)
+      unclear(first, "an operator outside of a class that is constexpr, which the host may use",
+              "write it without constexpr");
     if (d.space || d.defaulted)
       return;
     if (d.function)
       edits_.inserts.emplace(d.begin, d.constant_expr && d.hosts.empty() ? "__host__ __device__ "
                                                                          : "__device__ ");
-    // A constant that is no array can be used by value on both sides.
-    else if (!in_class && !d.linkage && variable(first) &&
-             (d.array || (!d.constant && !d.constant_expr)))
-      edits_.inserts.emplace(d.begin, "__device__ ");
+    else if (in_class)
+      member(d, first);
+    // A constant that is no array can be used by value on both sides. What it is must be known when
+    // it is compiled: else a host would work it out when the program starts.
+    else if (!d.linkage && variable(first)) {
+      if (d.array || (!d.constant && !d.constant_expr))
+        edits_.inserts.emplace(d.begin, "__device__ ");
+      else if (!d.constant_expr)
+        edits_.inserts.emplace(d.begin, "constexpr ");
+    }
+  }
+
+  void member(const Declaration& d, std::size_t first) {
+    if (!d.of_class || !d.initialised || d.constant_expr)
+      return;
+    if (d.constant)
+      edits_.inserts.emplace(d.begin, "constexpr ");
+    else
+      unclear(first, "a variable of a class that is given a value in it",
+              "write it outside of the class, or make it constexpr");
   }
 
   // Neither a type nor an empty declaration.

@@ -39,7 +39,8 @@ TEST(DeviceCode, LeavesAloneWhatIsSaid) {
        {"__device__ __forceinline__ float f(float x) { return x; }",
         "extern \"C\" __global__ void __launch_bounds__(128) k(float* x) { if (x) { *x = 1; } }",
         "template <int n> __global__ void k(float (&x)[n]) {}", "__constant__ float weights[9];",
-        "extern __shared__ float tile[];", "constexpr int kTile = 32; const float kScale = 0.5f;",
+        "extern __shared__ float tile[];",
+        "constexpr int kTile = 32; constexpr float kScale = 0.5f;",
         "enum class Mode { a, b };\nusing T = float;\ntypedef float (*F)(float);\ntypedef struct { "
         "int a; } S;",
         "static_assert(sizeof(int) == 4, \"int (of 4)\");",
@@ -48,7 +49,7 @@ TEST(DeviceCode, LeavesAloneWhatIsSaid) {
         "namespace w = nvcuda;\nusing namespace w;", "", "struct"})
     EXPECT_EQ(text_of(source).find("__device__ __device__"), std::string::npos) << source;
   for (const char* source :
-       {"constexpr int kTile = 32; const float kScale = 0.5f;",
+       {"constexpr int kTile = 32; constexpr float kScale = 0.5f;",
         "enum class Mode { a, b };\nusing T = float;\ntypedef float (*F)(float);",
         "struct alignas(16) V { float x[4]; };\nunion U { int i; float f; };",
         "extern \"C\" __global__ void __launch_bounds__(128) k(float* x) { if (x) { *x = 1; } }"})
@@ -77,6 +78,27 @@ TEST(DeviceCode, LeavesNothingToTheHost) {
   EXPECT_EQ(text_of("enum E { a };\nenum E puts(const char*) { return a; }\n__device__ int g() {}"),
             "enum E { a };\n__device__ enum E puts(const char*) { return a; }\n__device__ int g() "
             "{}");
+}
+
+// What has a value when it is compiled needs nobody to work it out when a program starts.
+TEST(DeviceCode, MakesConstantsOfTheCompiler) {
+  EXPECT_EQ(text_of("const float kScale = 0.5f;\nstatic const S s;"),
+            "constexpr const float kScale = 0.5f;\nconstexpr static const S s;");
+  EXPECT_EQ(text_of("template <class T> const int kSize = sizeof(T);"),
+            "template <class T> constexpr const int kSize = sizeof(T);");
+  EXPECT_EQ(text_of("struct S { static const int n = 3; static inline const int m{f()}; int k = 1; "
+                    "static int later; };"),
+            "struct S { constexpr static const int n = 3; constexpr static inline const int "
+            "m{f()}; int k = 1; static int later; };");
+  EXPECT_EQ(text_of("extern const int elsewhere;"), "extern const int elsewhere;");
+}
+
+TEST(DeviceCode, KnowsSpecialisationsOfFunctions) {
+  EXPECT_EQ(text_of("template <> __device__ float zero<float>() { return 0; }\nint next;"),
+            "template <> __device__ float zero<float>() { return 0; }\n__device__ int next;");
+  EXPECT_EQ(text_of("template <> int size<Pair<int, 2>>(int n) { return n; }"),
+            "template <> __device__ int size<Pair<int, 2>>(int n) { return n; }");
+  EXPECT_EQ(device_code("template <> __global__ void k<4>(float*) {}")->kernels.at("k"), "k");
 }
 
 // Macros may make declarations that say whose they are.
@@ -138,6 +160,12 @@ const Hidden kHidden[] = {
      "parameters of this template"},
     {"(int) __device__ {} int puts() { return 0; }", "cannot be read"},
     {"int a = {1} int puts() { return 0; } __device__ int g();", "cannot be read"},
+    {"struct S { static inline int n = f(); };", "a variable of a class"},
+    {"template <class T> __device__ constexpr bool operator!=(T, T) { return false; }",
+     "an operator outside of a class"},
+    {"struct S { int n = f(); } s;", "a type and a variable in one declaration"},
+    {"enum E { a } e = f();", "a type and a variable in one declaration"},
+    {"#define MAKE(n) const int n = f();\nMAKE(a)", "'MAKE' declares something"},
     {"}", "closes nothing"},
     {"template <", "parameters of this template"},
     {"float f(", "never closed"},
