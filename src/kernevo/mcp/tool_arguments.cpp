@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 
 namespace kernevo::mcp {
 namespace {
@@ -50,6 +51,11 @@ Result<void> in_range(const ToolArgument& argument, double value) {
   if (argument.most && value > *argument.most)
     return wrong(fmt::format("'{}' must be at most {}", argument.name, *argument.most));
   return {};
+}
+
+bool ends_with_any(const std::string& text, const std::vector<std::string>& endings) {
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](const std::string& ending) { return text.ends_with(ending); });
 }
 
 class Preparation {
@@ -147,6 +153,9 @@ private:
                                                  text) == argument.choices.end())
         return wrong(
             fmt::format("'{}' is none of {}", argument.name, fmt::join(argument.choices, ", ")));
+      if (!argument.endings.empty() && !ends_with_any(text, argument.endings))
+        return wrong(fmt::format("'{}' must name a file that ends in {}", argument.name,
+                                 argument.endings.front()));
       put(argument, text);
       return {};
     }

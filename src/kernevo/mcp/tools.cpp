@@ -13,6 +13,7 @@ ToolArgument task_argument() {
   task.description = "Path of the task file (YAML): the operation, its shapes and the GPU";
   task.required = true;
   task.task = true;
+  task.endings = {".yaml", ".yml", ".json"};
   return task;
 }
 
@@ -120,6 +121,10 @@ Tool tune_tool() {
       0.1, kLongest);
   ToolArgument seed =
       bounded({"seed", ArgumentKind::integer, "--seed", "Seed of the search"}, 0, 9e15);
+  ToolArgument write{"write", ArgumentKind::text, "--write",
+                     "Write a copy of the kernel with the best values as its defaults to this new "
+                     "file (.cu)"};
+  write.endings = {".cu"};
   return {"tune",
           "tune",
           {"--blind"},
@@ -133,8 +138,7 @@ Tool tune_tool() {
            seconds,
            {"strategy", ArgumentKind::text, "--strategy", "Name of the search strategy"},
            seed,
-           {"write", ArgumentKind::text, "--write",
-            "Write a copy of the kernel with the best values as its defaults to this new file"}},
+           write},
           3600,
           {},
           true};

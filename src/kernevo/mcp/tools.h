@@ -35,6 +35,9 @@ struct ToolArgument {
   std::optional<double> most = std::nullopt;
   std::vector<std::string> choices = {};
   bool task = false; // of the server's task when it has one
+  // Of a path: the first is the usual one. Errors quote what they read, and what is written may be
+  // read by others.
+  std::vector<std::string> endings = {};
 };
 
 struct Tool {

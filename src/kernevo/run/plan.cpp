@@ -1,5 +1,6 @@
 #include "kernevo/run/plan.h"
 
+#include "kernevo/base/printable.h"
 #include "kernevo/base/suggest.h"
 #include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/run/proposers.h"
@@ -33,6 +34,9 @@ Result<void> check_positive(const std::vector<Limit>& limits) {
 Result<void> check_name(const std::string& name) {
   if (name == "." || name == ".." || name.find('/') != std::string::npos)
     return wrong(fmt::format("'{}' is not a name for a run", name), "use --out for a folder");
+  if (printable(name) != name)
+    return wrong(fmt::format("'{}' is not a name for a run: it cannot be shown", printable(name)),
+                 "use letters and digits");
   return {};
 }
 

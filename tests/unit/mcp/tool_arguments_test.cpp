@@ -34,9 +34,9 @@ TEST(ToolArguments, become_a_command_line) {
 }
 
 TEST(ToolArguments, take_a_file_as_text) {
-  const auto call = prepare("compare", {{"task", "t"}, {"a", "a.cu"}, {"b_source", "code"}});
+  const auto call = prepare("compare", {{"task", "t.yaml"}, {"a", "a.cu"}, {"b_source", "code"}});
   ASSERT_TRUE(call.has_value());
-  EXPECT_THAT(call->places, ElementsAre("t", "a.cu", ""));
+  EXPECT_THAT(call->places, ElementsAre("t.yaml", "a.cu", ""));
   ASSERT_EQ(call->files.size(), 1U);
   EXPECT_EQ(call->files[0].place, 2U);
   EXPECT_EQ(call->files[0].name, "b.cu");
@@ -46,10 +46,10 @@ TEST(ToolArguments, take_a_file_as_text) {
 // What a compiler says of a kernel quotes its lines.
 TEST(ToolArguments, take_no_task_for_a_kernel) {
   for (const char* path : {"task.yaml", "/home/me/t.yml", "settings.json", "runs/r/run.sqlite"}) {
-    EXPECT_THAT(prepare("check", {{"task", "t"}, {"kernel", path}}).error().message,
+    EXPECT_THAT(prepare("check", {{"task", "t.yaml"}, {"kernel", path}}).error().message,
                 HasSubstr("is no kernel"));
     EXPECT_FALSE(prepare("tell", {{"run", "r"}, {"kernel", path}}).has_value());
-    EXPECT_FALSE(prepare("compare", {{"task", "t"}, {"a", "a.cu"}, {"b", path}}).has_value());
+    EXPECT_FALSE(prepare("compare", {{"task", "t.yaml"}, {"a", "a.cu"}, {"b", path}}).has_value());
   }
   const auto folder = TemporaryFolder::make().value();
   const std::string own = (folder.path() / "mine").string();
@@ -60,20 +60,20 @@ TEST(ToolArguments, take_no_task_for_a_kernel) {
 TEST(ToolArguments, leave_the_task_to_the_server) {
   EXPECT_FALSE(prepare("check", {{"kernel", "k"}}).has_value());
   EXPECT_THAT(prepare("check", {{"kernel", "k"}}, "own").value().places, ElementsAre("own", "k"));
-  EXPECT_THAT(prepare("check", {{"kernel", "k"}, {"task", "t"}}, "own").value().places,
-              ElementsAre("t", "k"));
+  EXPECT_THAT(prepare("check", {{"kernel", "k"}, {"task", "t.yaml"}}, "own").value().places,
+              ElementsAre("t.yaml", "k"));
 }
 
 TEST(ToolArguments, ask_takes_a_task_or_a_run) {
-  EXPECT_THAT(prepare("ask", {{"task", "t"}}).value().places, ElementsAre("t"));
+  EXPECT_THAT(prepare("ask", {{"task", "t.yaml"}}).value().places, ElementsAre("t.yaml"));
   EXPECT_THAT(prepare("ask", {{"run", "r"}}, "own").value().places, ElementsAre("r"));
   EXPECT_THAT(prepare("ask", Json::object(), "own").value().places, ElementsAre("own"));
   EXPECT_FALSE(prepare("ask", Json::object()).has_value());
-  EXPECT_FALSE(prepare("ask", {{"task", "t"}, {"run", "r"}}).has_value());
+  EXPECT_FALSE(prepare("ask", {{"task", "t.yaml"}, {"run", "r"}}).has_value());
 }
 
 TEST(ToolArguments, are_strict) {
-  const Json good{{"task", "t"}, {"kernel", "k"}};
+  const Json good{{"task", "t.yaml"}, {"kernel", "k"}};
   const auto with = [&](const char* name, const Json& value) {
     Json arguments = good;
     arguments[name] = value;
@@ -82,8 +82,9 @@ TEST(ToolArguments, are_strict) {
   const std::vector<std::pair<Json, const char*>> cases = {
       {with("kernle", "x"), "did you mean 'kernel'"},
       {with("source", "x"), "not both"},
-      {{{"task", "t"}}, "'kernel' (a path) or 'source'"},
+      {{{"task", "t.yaml"}}, "'kernel' (a path) or 'source'"},
       {with("task", 1), "must be a string"},
+      {with("task", "/etc/passwd"), "must name a file that ends in .yaml"},
       {with("task", ""), "is empty"},
       {with("task", std::string("a\0b", 3)), "NUL"},
       {with("evaluations", 0), "at least 1"},

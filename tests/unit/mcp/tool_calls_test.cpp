@@ -75,7 +75,7 @@ TEST(ToolCall, gives_text_as_a_file_and_removes_it) {
   Conversation talk(R"sh(for last; do :; done
 dirname "$last" > "$TMPDIR/place"
 printf '{"text": "%s", "file": "%s"}' "$(cat "$last")" "$last")sh");
-  const Json result = result_of(talk, "check", {{"task", "t"}, {"source", "__global__"}});
+  const Json result = result_of(talk, "check", {{"task", "t.yaml"}, {"source", "__global__"}});
   EXPECT_EQ(result["structuredContent"]["text"], "__global__");
   EXPECT_EQ(result["structuredContent"]["file"], "kernel.cu");
   EXPECT_FALSE(std::filesystem::exists(wait_for_file(talk.folder() / "place")));
