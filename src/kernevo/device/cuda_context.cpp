@@ -127,6 +127,7 @@ Result<std::unique_ptr<CudaContext>> CudaContext::open(const CudaDriver& driver,
   }
   if (const auto done = calls.context_set(context); done != status::success)
     return driver.trouble(done, doing);
+  made->context_ = context;
   if (const auto done = calls.stream_create(&made->stream_, driver::kStreamApart);
       done != status::success)
     return driver.trouble(done, doing);

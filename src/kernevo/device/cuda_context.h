@@ -2,8 +2,10 @@
 #pragma once
 
 #include "kernevo/device/arena.h"
+#include "kernevo/device/cuda_count_messages.h"
 #include "kernevo/device/cuda_driver.h"
 #include "kernevo/device/cuda_messages.h"
+#include "kernevo/device/cupti.h"
 #include "kernevo/device/guarded_memory.h"
 #include "kernevo/device/ptx_kernels.h"
 #include "kernevo/device/stream_hold.h"
@@ -35,6 +37,8 @@ public:
   Result<CudaShotAnswer> shoot();
   Result<std::string> write(const CudaPartMessage& part, std::string_view bytes);
   Result<std::string> read(const CudaPartMessage& part);
+  // What counters show of the launches of a plan.
+  Result<CountedRun> count(const Cupti& cupti, const CudaCountMessage& message, const Arena& arena);
   // Guards and read-only tensors of all sets.
   Result<CudaShotAnswer> audit();
 
@@ -98,12 +102,18 @@ private:
   Maybe<double> try_shot();
   Maybe<void> try_audit();
   Maybe<void> flush();
+  Maybe<void> put_back(const Buffers& buffers, const RunRequest& request, const Arena& arena);
+  Maybe<Granted<bool>> count_pass(Cupti::Session& session, const Buffers& buffers,
+                                  const RunRequest& request);
+  Maybe<CountedRun> try_count(const Cupti& cupti, const CudaCountMessage& message,
+                              const Arena& arena);
   Result<const TensorBinding*> part_of_shots(const CudaPartMessage& part) const;
 
   const CudaDriver& driver_;
   CudaFacts facts_;
   std::string device_; // "cuda:0"
   std::vector<std::byte> pattern_;
+  driver::Context context_ = nullptr;
   driver::Stream stream_ = nullptr;
   std::array<driver::Event, 2> events_{};
   std::optional<StreamHold> hold_;

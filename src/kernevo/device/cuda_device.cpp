@@ -104,6 +104,22 @@ public:
     return outcome;
   }
 
+  // In a process of its own, alone on the GPU.
+  Result<CountedRun> count(const RunRequest& request, const Arena& arena,
+                           const std::vector<std::string>& counters) override {
+    const auto lease = state_->lease(GpuLease::Kind::sole);
+    if (!lease)
+      return tl::unexpected<Error>(lease.error());
+    const CudaLoadMessage& module = session_->module();
+    CudaSession session(state_->ground(), module.ptx, module.file, module.cubin,
+                        ModuleLimits{.memory_bytes = module.memory_bytes});
+    session.want_counters();
+    auto run = session.count(request, arena, counters);
+    if (!run)
+      return tl::unexpected<Error>(state_->judge(std::move(run).error()));
+    return run;
+  }
+
   const CudaSession& session() const { return *session_; }
 
 private:
@@ -123,7 +139,7 @@ public:
 
   const DeviceIdentity& identity() const override { return identity_; }
   DeviceCapabilities capabilities() const override {
-    return {.instrumented = false, .measures = true};
+    return {.instrumented = false, .measures = true, .has_counters = true};
   }
 
   Result<std::string> fingerprint() const override {

@@ -145,7 +145,8 @@ std::string encode(const CudaSettings& settings) {
   return text_of({{"libcuda", settings.libcuda},
                   {"libnvml", settings.libnvml},
                   {"environment", settings.environment},
-                  {"readable", settings.readable}});
+                  {"readable", settings.readable},
+                  {"libcupti", settings.libcupti}});
 }
 
 std::string encode(const CudaOpenMessage& message) {
@@ -180,8 +181,9 @@ std::string encode_word(const std::string& kind) {
 
 Result<CudaSettings> decode_settings(std::string_view text) {
   return read_json(text, "settings", [](const Json& json) {
-    only_keys(json, {"libcuda", "libnvml", "environment", "readable"});
-    CudaSettings settings{json.at("libcuda"), json.at("libnvml"), {}, {}};
+    only_keys(json, {"libcuda", "libnvml", "environment", "readable", "libcupti"});
+    CudaSettings settings{json.at("libcuda"), json.at("libnvml"), {}, {}, {}};
+    json.at("libcupti").get_to(settings.libcupti);
     json.at("environment").get_to(settings.environment);
     json.at("readable").get_to(settings.readable);
     return settings;

@@ -21,6 +21,7 @@ struct CudaSettings {
   std::map<std::string, std::string> environment; // for the libraries
   // What they may read beside the system's own libraries and devices.
   std::vector<std::string> readable;
+  std::vector<std::string> libcupti = {}; // where it may be, the best first
 
   bool operator==(const CudaSettings&) const = default;
 };

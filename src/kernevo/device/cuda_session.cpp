@@ -16,6 +16,7 @@ namespace {
 constexpr double kGraceSeconds = 60;
 constexpr double kWallFactor = 10;
 constexpr double kStartSeconds = 300;
+constexpr double kCountFactor = 20; // passes over a run, about
 constexpr std::size_t kMostAtOnce = std::size_t{64} << 20U;
 
 double wall_limit(const RunRequest& request) {
@@ -143,6 +144,14 @@ Result<std::optional<Finding>> CudaSession::start() {
     return fail(ErrorCode::infrastructure,
                 fmt::format("the worker on {} did not start", ground_->name));
   KERNEVO_CHECK(settle(decode_facts(*opened)));
+  if (with_counters_) {
+    auto ready = ask(encode_word("counters"), kStartSeconds);
+    if (!ready)
+      return fail(ErrorCode::infrastructure,
+                  fmt::format("the CUPTI library took the worker on {} down", ground_->name),
+                  std::nullopt, "set KERNEVO_LIBCUPTI to another");
+    KERNEVO_CHECK(settle(decode_bytes(*ready)));
+  }
   auto loaded = ask(encode(module_), kStartSeconds);
   if (!loaded)
     return broken(std::move(loaded.error()));
@@ -180,6 +189,28 @@ Result<RunOutcome> CudaSession::run(const RunRequest& request, const Arena& aren
   if (outcome.fault)
     stop();
   return std::move(outcome);
+}
+
+Result<CountedRun> CudaSession::count(const RunRequest& request, const Arena& arena,
+                                      const std::vector<std::string>& counters) {
+  CountedRun run;
+  if (!worker_) {
+    KERNEVO_TRY(refusal, start());
+    if (refusal) {
+      run.fault = std::move(*refusal);
+      return run;
+    }
+  }
+  auto answer = ask(encode(CudaCountMessage{counters, {request, arena.regions()}}),
+                    kCountFactor * wall_limit(request), arena.descriptor());
+  if (!answer) {
+    if (answer.error().error)
+      return tl::unexpected<Error>(std::move(*answer.error().error));
+    run.fault = std::move(*answer.error().finding);
+    return run;
+  }
+  KERNEVO_TRY(text, settle(decode_bytes(*answer)));
+  return settle(decode_counted(text, request));
 }
 
 Result<CudaShotsAnswer> CudaSession::prepare_shots(const RunRequest& request, const Arena& arena,

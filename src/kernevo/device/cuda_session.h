@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/base/worker_process.h"
+#include "kernevo/device/cuda_count_messages.h"
 #include "kernevo/device/cuda_messages.h"
 #include "kernevo/device/device.h"
 
@@ -55,6 +56,11 @@ public:
   Result<std::optional<Finding>> start();
   Result<RunOutcome> run(const RunRequest& request, const Arena& arena);
 
+  // Of a session that was told to before it started: other work is not disturbed by what counts.
+  void want_counters() { with_counters_ = true; }
+  Result<CountedRun> count(const RunRequest& request, const Arena& arena,
+                           const std::vector<std::string>& counters);
+
   Result<CudaShotsAnswer> prepare_shots(const RunRequest& request, const Arena& arena, bool cold);
   Result<CudaShotAnswer> shoot();
   Result<CudaShotAnswer> audit();
@@ -78,6 +84,7 @@ private:
   std::int64_t process_ = 0;
   std::optional<WorkerProcess> worker_;
   double shot_seconds_ = 0;
+  bool with_counters_ = false;
 };
 
 // A worker that knows the GPU and runs nobody's code. Several threads may ask.

@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <vector>
 
 extern char** environ;
 
@@ -54,6 +55,25 @@ bool concerns_libraries(std::string_view name) {
   return false;
 }
 
+// Where CUPTI may be: as it is named, else beside a library that plays a GPU, beside the toolkit,
+// and where every program looks.
+std::vector<std::string> libraries_of_counters(const fs::path& beside_libcuda) {
+  std::error_code error;
+  if (const std::string named = setting("KERNEVO_LIBCUPTI", ""); !named.empty())
+    return {fs::absolute(named, error).string()};
+  if (const fs::path played = beside_libcuda / "libkernevo_cupti.so";
+      fs::is_regular_file(played, error))
+    return {played.string()};
+  std::vector<std::string> found;
+  if (const auto toolchain = find_toolchain())
+    for (const char* folder : {"lib", "lib64", "extras/CUPTI/lib64", "../cuda_cupti/lib"})
+      for (const char* name : {"libcupti.so.13", "libcupti.so.12"})
+        if (const fs::path file = toolchain->root / folder / name; fs::is_regular_file(file, error))
+          found.push_back(fs::canonical(file, error).string());
+  found.insert(found.end(), {"libcupti.so.13", "libcupti.so.12"});
+  return found;
+}
+
 } // namespace
 
 Result<CudaSettings> cuda_settings() {
@@ -72,6 +92,7 @@ Result<CudaSettings> cuda_settings() {
   const fs::path beside = folder / "libnvidia-ml.so.1";
   settings.libnvml = setting(
       "KERNEVO_LIBNVML", fs::is_regular_file(beside, error) ? beside.c_str() : "libnvidia-ml.so.1");
+  settings.libcupti = libraries_of_counters(folder);
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::size_t equal = text.find('=');
@@ -88,6 +109,9 @@ Result<CudaSettings> cuda_settings() {
   read(folder);
   read(folder.parent_path()); // helpers of a library that plays a GPU
   read(fs::absolute(settings.libnvml, error).parent_path());
+  for (const std::string& library : settings.libcupti)
+    if (fs::path(library).is_absolute())
+      read(fs::canonical(library, error).parent_path());
   if (const auto share = share_folder()) {
     read(*share);
     // What plays a GPU may look elsewhere, where the worker sees nothing.

@@ -48,6 +48,10 @@ public:
       return encode(load(message.text));
     if (kind == "run")
       return encode_outcome(run(message));
+    if (kind == "counters")
+      return encode_bytes(open_counters());
+    if (kind == "count")
+      return encode_bytes(count(message));
     if (kind == "shots")
       return encode(prepare_shots(message));
     if (kind == "shoot")
@@ -129,6 +133,29 @@ private:
     return context_->run(run.request, arena);
   }
 
+  // Before a module is there: later the worker may start nothing, and the library may want to.
+  Result<std::string> open_counters() {
+    if (!facts_ || context_)
+      return nothing_open();
+    cupti_ = Cupti::open(settings_.libcupti, !facts_->stand_in.empty());
+    return std::string();
+  }
+
+  Result<std::string> count(Message& message) {
+    if (!context_ || !cupti_)
+      return nothing_open();
+    KERNEVO_TRY(wanted, decode_count(message.text));
+    KERNEVO_TRY(arena, Arena::attach(std::move(message.attached), wanted.run.regions));
+    if (!*cupti_) {
+      CountedRun refused;
+      refused.refusal = cupti_->error().why;
+      refused.remedy = cupti_->error().remedy;
+      return encode_counted(refused);
+    }
+    KERNEVO_TRY(counted, context_->count(**cupti_, wanted, arena));
+    return encode_counted(counted);
+  }
+
   Result<CudaShotsAnswer> prepare_shots(Message& message) {
     if (!context_)
       return nothing_open();
@@ -148,6 +175,7 @@ private:
   std::optional<CudaDriver> driver_;
   std::optional<CudaFacts> facts_;
   std::optional<Nvml> nvml_;
+  std::optional<Granted<Cupti>> cupti_;
   std::unique_ptr<CudaContext> context_;
 };
 

@@ -18,6 +18,11 @@ std::string hardware_of(const DeviceIdentity& device) {
   return text;
 }
 
+Result<CountedRun> LoadedModule::count(const RunRequest& /*request*/, const Arena& /*arena*/,
+                                       const std::vector<std::string>& /*counters*/) {
+  return fail(ErrorCode::unsupported, "the device of this module has no counters of hardware");
+}
+
 Result<std::unique_ptr<DeviceShots>> Device::shots(const Timed& /*incumbent*/,
                                                    const Timed* /*candidate*/) {
   return fail(ErrorCode::unsupported, identity().name + " does not measure time");

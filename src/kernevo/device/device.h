@@ -4,6 +4,7 @@
 
 #include "kernevo/base/result.h"
 #include "kernevo/device/arena.h"
+#include "kernevo/model/counter_readings.h"
 #include "kernevo/model/finding.h"
 #include "kernevo/model/gpu.h"
 #include "kernevo/model/input_recipe.h"
@@ -99,6 +100,16 @@ struct RunOutcome {
   }
 };
 
+// What counters of hardware showed of a run; or what the kernel did wrong meanwhile; or why there
+// are none, which is no trouble.
+struct CountedRun {
+  std::vector<CounterReadings> launches; // one for each of the plan
+  int passes = 0;                        // the plan was run so often, from the same start
+  std::optional<Finding> fault = {};
+  std::string refusal = {};
+  std::string remedy = {};
+};
+
 // Who a device is: for receipts, for cache keys, for people.
 struct DeviceIdentity {
   std::string name; // "virtual:A100", "cuda:0"
@@ -129,6 +140,7 @@ struct DeviceState {
 struct DeviceCapabilities {
   bool instrumented = false; // takes Instruments: sanitizers, sampled blocks, orders, counts
   bool measures = false;     // makes shots; a device that does not is timed by the model
+  bool has_counters = false; // of hardware, if it is allowed to read them: LoadedModule::count
 };
 
 // What a module may use.
@@ -153,6 +165,10 @@ public:
   // Runs the plan with the arena's tensors. The arena is where both sides allocate and copy: what
   // is in it before is what kernels read, what is in it afterwards is what they wrote.
   virtual Result<RunOutcome> run(const RunRequest& request, const Arena& arena) = 0;
+  // Devices with counters of hardware: runs the plan as often as these take, and leaves the arena
+  // as it is. Those the hardware does not have are left out.
+  virtual Result<CountedRun> count(const RunRequest& request, const Arena& arena,
+                                   const std::vector<std::string>& counters);
 };
 
 // Either a module, or what is wrong with it.

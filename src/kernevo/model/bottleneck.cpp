@@ -29,6 +29,8 @@ Json finding_to_json(const BottleneckFinding& finding) {
   for (const BottleneckEvidence& e : finding.evidence) {
     Json one{{"metric", e.metric}, {"value", e.value}, {"unit", e.unit}};
     put_optional(one, "threshold", e.threshold);
+    if (!e.source.empty())
+      one["source"] = e.source;
     json["evidence"].push_back(std::move(one));
   }
   for (const BottleneckDirection& d : finding.directions)
@@ -41,9 +43,10 @@ BottleneckFinding finding_of(const Json& json) {
   BottleneckFinding finding{
       tag_at(json), json.at("severity"), json.at("message"), json.at("reason"), {}, {}};
   for (const Json& one : list_at(json, "evidence")) {
-    only_keys(one, {"metric", "value", "unit", "threshold"});
+    only_keys(one, {"metric", "value", "unit", "threshold", "source"});
     finding.evidence.push_back({one.at("metric"), one.at("value"), one.at("unit"),
-                                get_optional<double>(one, "threshold")});
+                                get_optional<double>(one, "threshold"),
+                                get_optional<std::string>(one, "source").value_or("")});
   }
   for (const Json& one : list_at(json, "directions")) {
     only_keys(one, {"name", "text"});

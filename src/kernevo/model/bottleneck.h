@@ -39,6 +39,8 @@ struct BottleneckEvidence {
   double value = 0;
   std::string unit;
   std::optional<double> threshold; // the rule compares the metric with; absent: told for context
+  // Who says so, where hardware counted some of it: "cuda:0", "virtual GPU"; else empty.
+  std::string source = {};
 
   bool operator==(const BottleneckEvidence&) const = default;
 };

@@ -17,16 +17,19 @@ Json price_to_json(const LaunchPrice& price) {
   Json bounds = Json::array();
   for (const TimingTerm& term : price.bounds)
     bounds.push_back({{"name", term.name}, {"time_ns", term.time.value}});
-  return {{"time_ns", price.time.value},
-          {"error", price.error},
-          {"from_machine_code", price.from_machine_code},
-          {"note", price.note},
-          {"limiter", price.limiter},
-          {"bottleneck", price.bottleneck},
-          {"message", price.message},
-          {"occupancy", price.occupancy},
-          {"waves", price.waves},
-          {"bounds", std::move(bounds)}};
+  Json json{{"time_ns", price.time.value},
+            {"error", price.error},
+            {"from_machine_code", price.from_machine_code},
+            {"note", price.note},
+            {"limiter", price.limiter},
+            {"bottleneck", price.bottleneck},
+            {"message", price.message},
+            {"occupancy", price.occupancy},
+            {"waves", price.waves},
+            {"bounds", std::move(bounds)}};
+  if (!price.metrics.empty())
+    json["metrics"] = price.metrics;
+  return json;
 }
 
 Nanoseconds time_at(const Json& json) {
@@ -38,7 +41,7 @@ Nanoseconds time_at(const Json& json) {
 
 LaunchPrice price_of(const Json& json) {
   only_keys(json, {"time_ns", "error", "from_machine_code", "note", "limiter", "bottleneck",
-                   "message", "occupancy", "waves", "bounds"});
+                   "message", "occupancy", "waves", "bounds", "metrics"});
   LaunchPrice price;
   price.time = time_at(json);
   price.error = amount_at(json, "error");
@@ -55,6 +58,8 @@ LaunchPrice price_of(const Json& json) {
     only_keys(term, {"name", "time_ns"});
     price.bounds.push_back({term.at("name"), time_at(term)});
   }
+  if (json.contains("metrics"))
+    object_at(json, "metrics").get_to(price.metrics);
   return price;
 }
 
@@ -98,6 +103,7 @@ std::string to_json(const PriceRequest& request) {
     json["module"] = request.module;
     json["kernel"] = request.kernel;
     json["counts"] = to_json(request.counts);
+    json["metrics"] = request.metrics;
     break;
   case PriceRequest::Kind::kernel:
     json["module"] = request.module;
@@ -122,9 +128,10 @@ Result<PriceRequest> price_request_from_json(std::string_view text) {
       list_at(json, "texts").get_to(request.texts);
       break;
     case PriceRequest::Kind::launch:
-      only_keys(json, {"kind", "module", "kernel", "counts"});
+      only_keys(json, {"kind", "module", "kernel", "counts", "metrics"});
       json.at("module").get_to(request.module);
       json.at("kernel").get_to(request.kernel);
+      json.at("metrics").get_to(request.metrics);
       request.counts = value_of(launch_counts_from_json(json.at("counts").get<std::string>()));
       break;
     case PriceRequest::Kind::kernel:

@@ -7,6 +7,7 @@
 #include "kernevo/model/timing.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,8 @@ struct LaunchPrice {
   double occupancy = 0;           // share of the warps a multiprocessor could hold
   double waves = 0;               // blocks of the grid / blocks the whole GPU holds at once
   std::vector<TimingTerm> bounds; // the time each resource alone would need, longest first
+  // Every metric of docs/profiling.md the launch has, where they were asked for.
+  std::map<std::string, double> metrics = {};
 };
 
 std::string to_json(const LaunchPrice& price);
@@ -48,6 +51,7 @@ struct PriceRequest {
   std::vector<std::string> texts; // of a module: its PTX; several were linked
   std::string kernel;             // of a launch and of a kernel: as in the PTX
   LaunchCounts counts;            // of a launch
+  bool metrics = false;           // of a launch: they are wanted
 };
 
 std::string_view name_of(PriceRequest::Kind kind);

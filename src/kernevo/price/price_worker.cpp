@@ -28,6 +28,8 @@ public:
       return kernel ? PriceAnswer{std::nullopt, *kernel, std::nullopt} : refused(kernel.error());
     }
     auto price = pricer_->price(request->module, request->kernel, request->counts);
+    if (price && !request->metrics)
+      price->metrics.clear();
     return price ? PriceAnswer{std::move(*price), std::nullopt, std::nullopt}
                  : refused(price.error());
   }

@@ -147,6 +147,7 @@ Result<LaunchPrice> Pricer::price(std::uint64_t module, const std::string& kerne
   price.occupancy = prediction.occupancy.fraction;
   price.waves = prediction.waves;
   price.bounds = prediction.bounds;
+  price.metrics.insert(explanation.metrics.all().begin(), explanation.metrics.all().end());
   return price;
 }
 

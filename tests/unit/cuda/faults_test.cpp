@@ -42,6 +42,15 @@ TEST(Faults, AListIsReadStrictly) {
   EXPECT_THAT(refusal(",out-of-memory"), HasSubstr("is no fault"));
 }
 
+TEST(Faults, CountersAreRefusedFromThenOn) {
+  Faults some = faults("counters-refused@2");
+  EXPECT_FALSE(some.counters_refused());
+  EXPECT_TRUE(some.counters_refused());
+  EXPECT_TRUE(some.counters_refused());
+  EXPECT_FALSE(faults("").counters_refused());
+  EXPECT_THAT(refusal("counters-refused=1"), HasSubstr("takes no value"));
+}
+
 TEST(Faults, MemoryRunsOutAndStaysOut) {
   Faults some = faults("out-of-memory@3");
   EXPECT_EQ(some.allocation(), 0);

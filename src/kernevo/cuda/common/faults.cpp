@@ -30,12 +30,13 @@ struct Kind {
   Wants wants = Wants::nothing;
   bool counted = true; // may say from when on
 };
-constexpr std::array<Kind, 8> kKinds = {{{"out-of-memory"},
+constexpr std::array<Kind, 9> kKinds = {{{"out-of-memory"},
                                          {"launch-failure"},
                                          {"sticky-error"},
                                          {"lost-device", Wants::file},
                                          {"throttle", Wants::number},
                                          {"foreign-process", Wants::number},
+                                         {"counters-refused"},
                                          {"timer-noise", Wants::percent, false},
                                          {"timer-drift", Wants::percent, false}}};
 
@@ -187,6 +188,10 @@ double Faults::elapsed(double milliseconds) {
   if (const FaultOrder* drift = order("timer-drift"))
     factor += static_cast<double>(count) / 100 * std::atof(drift->value.c_str()) / 100;
   return milliseconds * factor;
+}
+
+bool Faults::counters_refused() {
+  return !orders_.empty() && due("counters-refused", ++counter_asks_);
 }
 
 Faults::Sight Faults::look() {

@@ -8,6 +8,8 @@
 //   throttle=MHZ           NVML shows this clock and heat as the reason; throttle@N=MHZ: from its
 //                          Nth look on
 //   foreign-process=ID     NVML shows another process at work; foreign-process@N=ID likewise
+//   counters-refused       reading counters is not allowed; counters-refused@N: from the Nth
+//                          time on that somebody asks
 //   timer-noise=PERCENT    times between events vary at random by as much, to both sides
 //   timer-drift=PERCENT    and grow by as much from one hundred to the next
 #pragma once
@@ -50,6 +52,9 @@ public:
   };
   Sight look(); // one more look at the clock
 
+  // Of CUPTI.
+  bool counters_refused();
+
 private:
   const FaultOrder* order(const char* name) const;
   bool due(const char* name, std::uint64_t count) const;
@@ -59,6 +64,7 @@ private:
   std::atomic<std::uint64_t> launches_ = 0;
   std::atomic<std::uint64_t> times_ = 0;
   std::atomic<std::uint64_t> looks_ = 0;
+  std::atomic<std::uint64_t> counter_asks_ = 0;
   std::atomic<int> ended_by_ = 0;
 };
 

@@ -127,11 +127,13 @@ Result<PriceAnswer> PriceProcess::ask_of_module(std::uint64_t module,
 }
 
 Result<LaunchPrice> PriceProcess::price(std::uint64_t module, const std::vector<std::string>& texts,
-                                        const std::string& kernel, const LaunchCounts& counts) {
+                                        const std::string& kernel, const LaunchCounts& counts,
+                                        bool metrics) {
   PriceRequest launch;
   launch.kind = PriceRequest::Kind::launch;
   launch.kernel = kernel;
   launch.counts = counts;
+  launch.metrics = metrics;
   KERNEVO_TRY(answer, ask_of_module(module, texts, std::move(launch)));
   if (!answer.price)
     return fail(ErrorCode::infrastructure, "the price worker names no price");

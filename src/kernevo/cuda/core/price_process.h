@@ -22,7 +22,8 @@ public:
   Result<void> start();
   // Waits for the answer. The module's PTX is sent with its first kernel.
   Result<LaunchPrice> price(std::uint64_t module, const std::vector<std::string>& texts,
-                            const std::string& kernel, const LaunchCounts& counts);
+                            const std::string& kernel, const LaunchCounts& counts,
+                            bool metrics = false);
   // What the assembler makes of a kernel.
   Result<AssembledKernel> kernel(std::uint64_t module, const std::vector<std::string>& texts,
                                  const std::string& kernel);

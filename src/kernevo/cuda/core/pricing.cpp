@@ -2,6 +2,7 @@
 
 #include "kernevo/base/files.h"
 #include "kernevo/base/printable.h"
+#include "kernevo/cuda/core/counted_range.h"
 #include "kernevo/cuda/core/operator_cost.h"
 #include "kernevo/cuda/core/session.h"
 #include "kernevo/cuda/core/transfer_cost.h"
@@ -257,8 +258,36 @@ vgpu::LaunchResult Pricing::launch_uncounted(vgpu::Machine& machine, const vgpu:
   return result;
 }
 
+// Counted for who reads counters, each time anew.
+vgpu::LaunchResult Pricing::launch_in_range(vgpu::Machine& machine, const vgpu::Program& program,
+                                            const vgpu::LaunchConfig& config, const Texts& texts) {
+  vgpu::LaunchConfig counted = config;
+  std::uint64_t l1_bytes = 0;
+  if (!choose(machine, program, Shape{}, counted, l1_bytes))
+    return machine.launch(program, config);
+  std::vector<BlockTally> tallies;
+  if (blocks_of(config) <= kMostTallied)
+    tallies.resize(blocks_of(config));
+  counted.tallies = tallies;
+  counted.profile_l1_bytes = l1_bytes;
+  vgpu::LaunchResult result = machine.launch(program, counted);
+  if (result.fault || !result.counts)
+    return result;
+  hold_against_all(*result.counts, blocks_of(config), result.statistics.warp_instructions, tallies);
+  if (auto price = process_.price(program.id, *texts, config.kernel, *result.counts, true))
+    counted_range().add(*result.counts, *price);
+  if (TimedWork* const work = TimedWork::current())
+    work->add(quote_of(std::make_shared<PricedLaunch>(
+                           process_, PricedLaunch::Launch{program.id, texts, config.kernel,
+                                                          std::move(*result.counts)}),
+                       {}));
+  return result;
+}
+
 vgpu::LaunchResult Pricing::launch(vgpu::Machine& machine, const vgpu::Program& program,
                                    const vgpu::LaunchConfig& config, const Texts& texts) {
+  if (counted_range().is_open())
+    return launch_in_range(machine, program, config, texts);
   if (!wanted())
     return launch_uncounted(machine, program, config);
   std::unique_lock lock(mutex_);

@@ -63,6 +63,8 @@ public:
   void close();
 
 private:
+  vgpu::LaunchResult launch_in_range(vgpu::Machine& machine, const vgpu::Program& program,
+                                     const vgpu::LaunchConfig& config, const Texts& texts);
   // A launch's exact sums. Instructions of warps and threads cost nothing to count; what memory was
   // asked for makes some kernels twice as slow, so it is known of some launches only.
   struct Totals {
