@@ -4,7 +4,9 @@
 #include "kernevo/cli/command_line.h"
 #include "kernevo/cli/kernel_options.h"
 #include "kernevo/evaluate/check.h"
+#include "kernevo/evaluate/count_hardware.h"
 #include "kernevo/evaluate/secret_seeds.h"
+#include "kernevo/explain/match_ncu.h"
 #include "kernevo/model/json_fields.h"
 #include "kernevo/task/load_task.h"
 
@@ -105,6 +107,19 @@ Result<void> add_model(Device& device, const CheckedBenchOptions& options,
   return {};
 }
 
+// Of a real GPU, whatever the device that is asked otherwise.
+Result<HardwareCounters> counters_of_file(const std::vector<NcuLaunch>& launches,
+                                          const std::string& file, const CounterMap& map,
+                                          const BenchResult& counted) {
+  std::vector<PlannedCase> cases;
+  for (const CaseBench& one : counted.cases) {
+    PlannedCase& planned = cases.emplace_back(PlannedCase{one.case_id, {}});
+    for (const LaunchBench& launch : one.launches)
+      planned.launches.push_back(&launch.counts);
+  }
+  return match_ncu(launches, file, cases, map, counted.device.gpu);
+}
+
 } // namespace
 
 Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& options) {
@@ -113,6 +128,17 @@ Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& opt
   KERNEVO_TRY(kernel, load_kernel_file(options.kernel));
   KERNEVO_TRY(parameters, parse_parameters(options.parameters));
   KERNEVO_CHECK(check_cases(task.task, options.bench.only_cases));
+  CounterMap map;
+  std::vector<NcuLaunch> in_file;
+  if (options.with_counters) {
+    KERNEVO_TRY(loaded, CounterMap::load());
+    map = std::move(loaded);
+  }
+  if (!options.counters.empty()) {
+    KERNEVO_TRY(read,
+                read_ncu_file(options.counters, {map.counters().begin(), map.counters().end()}));
+    in_file = std::move(read);
+  }
   KERNEVO_TRY(device, open_for(options.device, task.task, options.common));
   if (options.with_model && !device->capabilities().measures)
     return fail(
@@ -136,10 +162,20 @@ Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& opt
     KERNEVO_CHECK(tell_fault(options, kernel, *result.fault, result.summary));
     return std::nullopt;
   }
-  CheckedBench checked{std::move(task.task), std::move(kernel), std::move(result), {}, {}};
   const bool wants_counters = options.with_counters && !device->capabilities().instrumented;
+  std::optional<HardwareCounters> counters;
+  if (wants_counters && options.counters.empty()) {
+    KERNEVO_TRY(counted, count_hardware(*device, prepared, map, options.bench));
+    counters = std::move(counted);
+  }
+  CheckedBench checked{std::move(task.task), std::move(kernel), std::move(result), {}, {},
+                       std::move(counters)};
   if (options.with_model || wants_counters)
     KERNEVO_CHECK(add_model(*device, options, parameters, audience, checked));
+  if (!options.counters.empty()) {
+    KERNEVO_TRY(read, counters_of_file(in_file, options.counters, map, checked.counted()));
+    checked.counters = std::move(read);
+  }
   return std::optional(std::move(checked));
 }
 

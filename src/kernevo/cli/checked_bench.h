@@ -6,6 +6,7 @@
 #include "kernevo/device/open_device.h"
 #include "kernevo/evaluate/bench.h"
 #include "kernevo/kernel/kernel_file.h"
+#include "kernevo/model/counter_readings.h"
 #include "kernevo/model/task.h"
 
 #include <optional>
@@ -27,6 +28,7 @@ struct CheckedBenchOptions {
   bool with_model = false;
   // Counters are wanted: a companion's, where the device gives none.
   bool with_counters = false;
+  std::string counters; // a file of Nsight Compute that has them
 };
 
 void add_checked_bench(CommandLine& command, CheckedBenchOptions& options);
@@ -38,6 +40,11 @@ struct CheckedBench {
   // Of the companion, for the same kernel; nothing here is ever compared with the result.
   std::optional<BenchResult> modelled;
   std::string modelled_on; // "virtual:A100, the same GPU"
+  // What hardware counted of the same launches, or why it did not; absent where it was not asked.
+  std::optional<HardwareCounters> counters;
+
+  // What was counted block by block, and what the model says of it.
+  const BenchResult& counted() const { return modelled ? *modelled : result; }
 };
 
 // Nothing when the kernel is wrong or faults: there is no time worth knowing, and what is wrong has

@@ -9,18 +9,26 @@
 
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
 
 namespace kernevo::cli {
 namespace {
 
-// Where the counters below do not come from the device that was timed.
+// Where the device that was timed is another than the one that was counted.
 void print_measured(const CheckedBench& benched) {
   const DeviceIdentity& device = benched.result.device;
   for (const CaseBench& c : benched.result.cases)
     fmt::print("{}  {}  {} on {}\n", c.case_id, time_text(c.timing.median.value),
                name_of(c.timing.method), device_text(device));
+  if (benched.counters && benched.counters->refusal.empty()) {
+    fmt::print("counted by {}; what it does not count, and the times below, are of {}\n",
+               benched.counters->label(), benched.modelled_on);
+    return;
+  }
   fmt::print("{} gives no counters: those below, and the times they come to, are modelled, of {}\n",
              device.name, benched.modelled_on);
+  if (benched.counters)
+    fmt::print("  {}; {}\n", benched.counters->refusal, benched.counters->remedy);
 }
 
 Json measured_json(const CheckedBench& benched) {
@@ -36,12 +44,20 @@ Json measured_json(const CheckedBench& benched) {
 
 Result<int> run(const CheckedBenchOptions& options) {
   KERNEVO_TRY(rules, load_rules());
+  KERNEVO_TRY(map, CounterMap::load());
   KERNEVO_TRY(benched, checked_bench(options));
   if (!benched)
     return kNo;
-  const BenchResult& counted = benched->modelled ? *benched->modelled : benched->result;
-  KERNEVO_TRY(explanations, explain_bench(benched->task, counted, rules));
-  const ProfileReport report{options.task, options.kernel, benched->kernel, counted, explanations};
+  const BenchResult& counted = benched->counted();
+  std::optional<CounterEvidence> hardware;
+  if (benched->counters && benched->counters->refusal.empty())
+    hardware.emplace(
+        CounterEvidence{*benched->counters, map, benched->modelled ? &benched->result : nullptr});
+  KERNEVO_TRY(explanations, explain_bench(benched->task, counted, rules, nullptr,
+                                          hardware ? &*hardware : nullptr));
+  const ProfileReport report{options.task,    options.kernel,
+                             benched->kernel, counted,
+                             explanations,    benched->counters ? &*benched->counters : nullptr};
   if (options.common.json) {
     Json json = Json::parse(profile_json(report));
     if (benched->modelled)
@@ -64,6 +80,9 @@ Command add_profile(CommandLine& app) {
                  "holds it back with what to try, and the source lines behind it");
   options->with_counters = true;
   add_checked_bench(*command, *options);
+  command->add_option("--counters", options->counters,
+                      "Counters of a real GPU, from a CSV of Nsight Compute: "
+                      "ncu --csv --page raw --set full");
   return {[options] {
     const auto code = run(*options);
     return code ? *code : report_error(code.error(), options->common);

@@ -19,8 +19,11 @@ Json counters_json(const LaunchCounts& counts) {
 
 Json metrics_json(const Metrics& metrics) {
   Json json = Json::object();
-  for (const auto& [name, value] : metrics.all())
+  for (const auto& [name, value] : metrics.all()) {
     json[name] = {{"value", value}, {"unit", find_metric(name)->unit}};
+    if (metrics.have_sources())
+      json[name]["source"] = metrics.sources(name);
+  }
   return json;
 }
 
@@ -60,7 +63,8 @@ Json lines_json(const std::vector<SourceLine>& lines) {
   return json;
 }
 
-Json launch_json(const LaunchBench& launch, const Explanation& explanation) {
+Json launch_json(const LaunchBench& launch, const Explanation& explanation,
+                 const CounterReadings* readings) {
   const Prediction& p = launch.prediction;
   Json json{{"kernel", p.kernel},
             {"time_ns", p.time.value},
@@ -78,6 +82,8 @@ Json launch_json(const LaunchBench& launch, const Explanation& explanation) {
   json["roofline"] = roofline_json(explanation.roofline);
   json["metrics"] = metrics_json(explanation.metrics);
   json["counters"] = counters_json(launch.counts);
+  if (readings != nullptr)
+    json["hardware_counters"] = readings->values;
   json["source_lines"] = lines_json(explanation.lines);
   json["bottleneck"] = Json::parse(to_json(explanation.bottleneck));
   return json;
@@ -93,13 +99,24 @@ std::string profile_json(const ProfileReport& report) {
             {"parameters", result.parameters},
             {"objective_ns", result.objective->value},
             {"cases", Json::array()}};
+  if (report.hardware != nullptr) {
+    const HardwareCounters& hardware = *report.hardware;
+    json["counted_by"] = {{"origin", name_of(hardware.origin)}, {"source", hardware.source}};
+    if (!hardware.refusal.empty())
+      json["counted_by"].update({{"refused", hardware.refusal}, {"remedy", hardware.remedy}});
+    else if (hardware.passes > 0)
+      json["counted_by"]["passes"] = hardware.passes;
+  }
   for (std::size_t c = 0; c < result.cases.size(); ++c) {
     const CaseBench& bench = result.cases[c];
     Json one{{"case", bench.case_id},
              {"timing", Json::parse(to_json(bench.timing))},
              {"launches", Json::array()}};
+    const auto* readings =
+        report.hardware == nullptr ? nullptr : report.hardware->find(bench.case_id);
     for (std::size_t i = 0; i < bench.launches.size(); ++i)
-      one["launches"].push_back(launch_json(bench.launches[i], report.explanations[c][i]));
+      one["launches"].push_back(launch_json(bench.launches[i], report.explanations[c][i],
+                                            readings == nullptr ? nullptr : &readings->at(i)));
     json["cases"].push_back(std::move(one));
   }
   return dump_json(json, 2);

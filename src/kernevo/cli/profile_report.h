@@ -4,6 +4,7 @@
 #include "kernevo/evaluate/bench.h"
 #include "kernevo/explain/explain.h"
 #include "kernevo/kernel/kernel_file.h"
+#include "kernevo/model/counter_readings.h"
 
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ struct ProfileReport {
   const KernelFile& file;
   const BenchResult& result;
   const std::vector<std::vector<Explanation>>& explanations; // by case and launch
+  // What hardware counted, or why it did not; null where it was not asked.
+  const HardwareCounters* hardware = nullptr;
 };
 
 std::string profile_text(const ProfileReport& report);

@@ -8,6 +8,8 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
 #include <utility>
 
 namespace kernevo::cli {
@@ -51,11 +53,12 @@ std::string unit_text(const Counter& c) {
   return c.unit.empty() ? "(modelled)" : fmt::format("{} (modelled)", c.unit);
 }
 
-std::string counters_text(const LaunchBench& launch) {
+std::string counters_text(const LaunchBench& launch, bool beside) {
   const Counters counters = counters_of(launch.counts);
   const std::string error =
       counters.sampling_error > 0 ? fmt::format(" +- {:.1f} %", counters.sampling_error * 100) : "";
-  std::string text = fmt::format("{} {}\n", paint("counters", Tone::strong),
+  std::string text = fmt::format("{} {}{}\n", paint("counters", Tone::strong),
+                                 beside ? "by the virtual GPU, " : "",
                                  counters.blocks_counted < counters.blocks
                                      ? fmt::format("of {} of {} blocks, scaled to all{}",
                                                    counters.blocks_counted, counters.blocks, error)
@@ -111,6 +114,30 @@ std::string wrapped(const std::string& text, std::size_t indent) {
   return out + '\n';
 }
 
+// What hardware counted, as its profiler names it.
+std::string hardware_text(const CounterReadings& readings, const HardwareCounters& hardware) {
+  std::string text = fmt::format(
+      "{} by {}{}\n", paint("counted", Tone::strong), hardware.label(),
+      hardware.passes > 0 ? fmt::format(", in {} passes", hardware.passes) : std::string());
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, value] : readings.values)
+    if (value != 0)
+      rows.push_back({name, number(value)});
+  return text + table(rows);
+}
+
+// "counted by cuda:0" where all figures of a finding are, else who says which.
+std::string origin_text(const BottleneckFinding& finding) {
+  std::map<std::string, std::vector<std::string>> by_source;
+  for (const BottleneckEvidence& e : finding.evidence)
+    if (!e.source.empty())
+      by_source[e.source].push_back(e.metric);
+  std::string text;
+  for (const auto& [source, metrics] : by_source)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", source, fmt::join(metrics, ", "));
+  return text;
+}
+
 std::string findings_text(const Bottleneck& bottleneck) {
   if (bottleneck.findings.empty())
     return fmt::format("{} none of the {} rules fired\n", paint("findings", Tone::strong),
@@ -120,6 +147,8 @@ std::string findings_text(const Bottleneck& bottleneck) {
     const bool good = f.tag == BottleneckTag::near_roofline;
     text += "  " + paint(name_of(f.tag), good ? Tone::good : Tone::warning) + '\n' +
             wrapped("    " + f.message, 4);
+    if (const std::string origin = origin_text(f); !origin.empty())
+      text += wrapped("    " + origin, 4);
     for (const BottleneckDirection& d : f.directions)
       text += wrapped(fmt::format("    - {}: {}", d.name, d.text), 6);
   }
@@ -229,7 +258,7 @@ std::vector<Group> groups_of(const std::vector<LaunchBench>& launches) {
 }
 
 std::string launch_text(const LaunchBench& launch, const Explanation& explanation,
-                        const Source& source) {
+                        const Source& source, const std::string& counted) {
   std::string text;
   if (!launch.prediction.from_machine_code)
     text += "  from PTX alone: ptxas or nvdisasm is missing, 'kernevo doctor' tells how to get "
@@ -237,13 +266,14 @@ std::string launch_text(const LaunchBench& launch, const Explanation& explanatio
   const std::string sketch = report::roofline_sketch(explanation.roofline);
   if (!sketch.empty())
     text += fmt::format("{} log-log\n{}", paint("roofline", Tone::strong), sketch);
-  return text + bounds_text(launch.prediction) + counters_text(launch) +
+  return text + bounds_text(launch.prediction) + counted + counters_text(launch, !counted.empty()) +
          lines_text(explanation.lines, source) + findings_text(explanation.bottleneck);
 }
 
 std::string launches_text(const CaseBench& bench, const std::vector<Explanation>& explanations,
-                          const Source& source) {
+                          const Source& source, const HardwareCounters* hardware) {
   std::string text;
+  const auto* readings = hardware == nullptr ? nullptr : hardware->find(bench.case_id);
   const std::vector<Group> groups = groups_of(bench.launches);
   for (const Group& group : groups) {
     const LaunchBench& launch = bench.launches[group.first];
@@ -256,7 +286,9 @@ std::string launches_text(const CaseBench& bench, const std::vector<Explanation>
           group.count > 1 ? fmt::format("{} launches of ", group.count) : "",
           time_text(launch.prediction.time.value), share * 100, resources_text(launch));
     if (groups.size() == 1 || share >= kSmallLaunch)
-      text += launch_text(launch, explanations[group.first], source);
+      text += launch_text(
+          launch, explanations[group.first], source,
+          readings == nullptr ? "" : hardware_text(readings->at(group.first), *hardware));
   }
   return text;
 }
@@ -280,7 +312,7 @@ std::string profile_text(const ProfileReport& report) {
   for (std::size_t c = 0; c < result.cases.size(); ++c) {
     const CaseBench& bench = result.cases[c];
     text += case_line(bench);
-    text += launches_text(bench, report.explanations[c], source);
+    text += launches_text(bench, report.explanations[c], source, report.hardware);
   }
   return text;
 }

@@ -292,7 +292,10 @@ private:
       end(StepOutcome::failed, *bench->fault, bench->summary);
       return Nothing();
     }
-    KERNEVO_TRY(profiled, profile_instance(context_, *bench));
+    const ParameterValues& values = result_.evaluation.parameters;
+    KERNEVO_TRY(counters, objective_->counters_of(values));
+    KERNEVO_TRY(profiled,
+                profile_instance(context_, *bench, counters, objective_->measured(values)));
     return std::optional(std::move(profiled));
   }
 

@@ -2,6 +2,7 @@
 
 #include "kernevo/base/hash.h"
 #include "kernevo/evaluate/check.h"
+#include "kernevo/evaluate/count_hardware.h"
 #include "kernevo/evaluate/instance_identity.h"
 #include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/evaluate/visible.h"
@@ -272,6 +273,30 @@ Result<BenchResult> InstanceObjective::bench_of(const ParameterValues& values) {
     return *std::exchange(fastest_, std::nullopt);
   KERNEVO_TRY(kernel, prepared(values));
   return bench_prepared(*context_.device, *kernel, bench_options());
+}
+
+Result<std::optional<HardwareCounters>>
+InstanceObjective::counters_of(const ParameterValues& values) {
+  if (!context_.device->capabilities().has_counters)
+    return std::optional<HardwareCounters>();
+  const std::string name = key("counters", values);
+  KERNEVO_TRY(known, memo_.recall(name));
+  if (known) {
+    KERNEVO_TRY(remembered, hardware_counters_from_json(*known));
+    return std::optional(std::move(remembered));
+  }
+  KERNEVO_TRY(kernel, prepared(values));
+  KERNEVO_TRY(counters,
+              count_hardware(*context_.device, *kernel, context_.counter_map, bench_options()));
+  if (counters)
+    KERNEVO_CHECK(memo_.remember(name, to_json(*counters)));
+  return std::move(counters);
+}
+
+const BenchResult* InstanceObjective::measured(const ParameterValues& values) const {
+  return fastest_ && context_.device->capabilities().measures && fastest_->parameters == values
+             ? &*fastest_
+             : nullptr;
 }
 
 } // namespace kernevo::evolve

@@ -5,6 +5,7 @@
 #include "kernevo/evaluate/bench.h"
 #include "kernevo/evolve/run_context.h"
 #include "kernevo/kernel/kernel_file.h"
+#include "kernevo/model/counter_readings.h"
 #include "kernevo/model/diagnosis.h"
 #include "kernevo/store/memo.h"
 #include "kernevo/tune/kernel_objective.h"
@@ -69,6 +70,12 @@ public:
   // The bench of these parameters: the one of the fastest evaluated here, or made anew. Of a device
   // that counts nothing its companion's, which does.
   Result<BenchResult> bench_of(const ParameterValues& values);
+
+  // What counters of hardware say of these parameters, or why they say nothing; absent where the
+  // device has none. Remembered: a run that is resumed or replayed reads the same.
+  Result<std::optional<HardwareCounters>> counters_of(const ParameterValues& values);
+  // The bench of these parameters on a device that measures, if it is still here.
+  const BenchResult* measured(const ParameterValues& values) const;
 
   // The kernel with these parameters, built once however often it is asked for.
   Result<std::shared_ptr<const PreparedKernel>> prepared(const ParameterValues& values);

@@ -8,9 +8,15 @@
 
 namespace kernevo::evolve {
 
-Result<ProfiledInstance> profile_instance(const RunContext& context, const BenchResult& bench) {
+Result<ProfiledInstance> profile_instance(const RunContext& context, const BenchResult& bench,
+                                          const std::optional<HardwareCounters>& counters,
+                                          const BenchResult* measured) {
+  std::optional<CounterEvidence> hardware;
+  if (counters && counters->refusal.empty())
+    hardware.emplace(CounterEvidence{*counters, context.counter_map, measured});
   KERNEVO_TRY(explanations, explain_bench(context.task, bench, context.rules,
-                                          context.estimate ? &*context.estimate : nullptr));
+                                          context.estimate ? &*context.estimate : nullptr,
+                                          hardware ? &*hardware : nullptr));
   const auto slowest_case = std::max_element(
       bench.cases.begin(), bench.cases.end(),
       [](const CaseBench& a, const CaseBench& b) { return a.timing.median < b.timing.median; });

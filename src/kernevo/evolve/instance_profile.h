@@ -3,8 +3,10 @@
 
 #include "kernevo/evaluate/bench.h"
 #include "kernevo/evolve/run_context.h"
+#include "kernevo/model/counter_readings.h"
 #include "kernevo/model/search_records.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,8 +18,12 @@ struct ProfiledInstance {
   KernelFacts facts;
 };
 
-// The bench has no fault.
-Result<ProfiledInstance> profile_instance(const RunContext& context, const BenchResult& bench);
+// The bench has no fault. Where hardware counted, its counters take the place of what is modelled;
+// `measured` has the times it took without a profiler, where they are known.
+Result<ProfiledInstance>
+profile_instance(const RunContext& context, const BenchResult& bench,
+                 const std::optional<HardwareCounters>& counters = std::nullopt,
+                 const BenchResult* measured = nullptr);
 
 std::string write_profile(const ProfiledInstance& profile);
 Result<ProfiledInstance> read_profile(std::string_view text);

@@ -44,6 +44,8 @@ Result<RunContext> make(Task task, const std::string& task_text, std::shared_ptr
   context.gpu = context.device->gpu();
   KERNEVO_TRY(rules, load_rules());
   context.rules = std::move(rules);
+  KERNEVO_TRY(counter_map, CounterMap::load());
+  context.counter_map = std::move(counter_map);
   KERNEVO_TRY(reference, reference_of(context.task));
   context.reference_source = std::move(reference);
   KERNEVO_TRY(fingerprint, context.device->fingerprint());

@@ -3,6 +3,7 @@
 
 #include "kernevo/base/units.h"
 #include "kernevo/device/open_device.h"
+#include "kernevo/explain/counter_map.h"
 #include "kernevo/explain/rules.h"
 #include "kernevo/model/gpu.h"
 #include "kernevo/model/task.h"
@@ -21,6 +22,7 @@ struct RunContext {
   std::shared_ptr<Device> device;
   Gpu gpu; // the device's
   std::vector<Rule> rules;
+  CounterMap counter_map;
   std::string reference_source; // the task's, or the catalogue's naive kernel
   std::string identity; // of all a result depends on: task, device, tables, program, compiler
   // What the task's objective makes of the least times the roofline allows; absent when nobody

@@ -1,5 +1,6 @@
 #include "kernevo/explain/explain.h"
 
+#include "kernevo/explain/apply_counters.h"
 #include "kernevo/explain/arithmetic.h"
 #include "kernevo/explain/interpret.h"
 #include "kernevo/explain/measure_launch.h"
@@ -12,6 +13,8 @@ Result<Explanation> explain_launch(const LaunchEvidence& evidence, const std::ve
   explanation.lines = find_source_lines(evidence.counts, evidence.work, evidence.prediction);
   explanation.metrics = measure_launch(evidence, explanation.lines, arithmetic);
   explanation.roofline = find_roofline_point(evidence, arithmetic);
+  if (evidence.counted != nullptr)
+    apply_counters(*evidence.counted, evidence.planned, explanation.metrics, explanation.roofline);
   KERNEVO_TRY(bottleneck, interpret(evidence.prediction.kernel, explanation.metrics, rules));
   explanation.bottleneck = std::move(bottleneck);
   return explanation;

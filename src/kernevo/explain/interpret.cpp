@@ -17,7 +17,8 @@ BottleneckFinding finding_of(const Rule& rule, const Metrics& metrics,
   for (const std::string& name : rule.evidence)
     if (const auto value = metrics.find(name))
       finding.evidence.push_back({name, *value, std::string(find_metric(name)->unit),
-                                  rule.when.threshold_of(name, lookup)});
+                                  rule.when.threshold_of(name, lookup),
+                                  source_text(metrics.sources(name))});
   std::vector<RuleComparison> ignored;
   for (const RuleDirection& direction : rule.directions)
     if (!direction.when || direction.when->holds(lookup, ignored))

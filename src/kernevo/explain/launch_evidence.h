@@ -9,6 +9,7 @@
 #include "kernevo/predict/prediction.h"
 
 #include <optional>
+#include <string>
 
 namespace kernevo {
 
@@ -22,6 +23,18 @@ struct PlannedWork {
   Nanoseconds predicted;       // of all launches
 };
 
+class CounterMap;
+struct CounterReadings;
+
+// What hardware counted of the launch.
+struct CountedLaunch {
+  const CounterMap& map;
+  const CounterReadings& readings;
+  std::string source;                   // HardwareCounters::label()
+  std::optional<Nanoseconds> plan_time; // of all launches of the shape, as hardware takes
+  std::string plan_source;              // who says that
+};
+
 struct LaunchEvidence {
   const Gpu& gpu;
   const LaunchCounts& counts;
@@ -29,6 +42,7 @@ struct LaunchEvidence {
   const MachineWork* work; // null where there is no machine code to look at
   const Prediction& prediction;
   PlannedWork planned;
+  const CountedLaunch* counted = nullptr;
 };
 
 } // namespace kernevo

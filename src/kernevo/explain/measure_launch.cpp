@@ -77,7 +77,7 @@ private:
     m_.set("share.multiprocessor", p.share_of(unit));
     m_.set("share.busiest", std::max({p.share_of(unit), p.share_of("l2"), p.share_of("dram"),
                                       p.share_of("atomics")}));
-    m_.set_fact("busiest_unit", words_of(unit));
+    name_busiest_unit(m_);
     m_.set("time", p.time.value);
     if (e_.planned.predicted.value > 0)
       m_.set("plan_share", p.time.value / e_.planned.predicted.value);
@@ -272,6 +272,13 @@ private:
 Metrics measure_launch(const LaunchEvidence& evidence, const std::vector<SourceLine>& lines,
                        const Arithmetic& arithmetic) {
   return Measurement(evidence, lines, arithmetic).run();
+}
+
+void name_busiest_unit(Metrics& metrics) {
+  const auto share = [&](std::string_view bound) {
+    return metrics.share("share." + std::string(bound));
+  };
+  metrics.set_fact("busiest_unit", words_of(*std::ranges::max_element(kMultiprocessor, {}, share)));
 }
 
 } // namespace kernevo

@@ -13,4 +13,7 @@ namespace kernevo {
 Metrics measure_launch(const LaunchEvidence& evidence, const std::vector<SourceLine>& lines,
                        const Arithmetic& arithmetic);
 
+// The fact "busiest_unit", by the shares as they stand.
+void name_busiest_unit(Metrics& metrics);
+
 } // namespace kernevo

@@ -145,6 +145,24 @@ std::string Metrics::fact(std::string_view name) const {
   return found == facts_.end() ? "" : found->second;
 }
 
+void Metrics::set_sources(std::string_view name, std::set<std::string> sources) {
+  assert(find_metric(name) != nullptr);
+  sources_.insert_or_assign(std::string(name), std::move(sources));
+}
+
+const std::set<std::string>& Metrics::sources(std::string_view name) const {
+  static const std::set<std::string> none;
+  const auto found = sources_.find(name);
+  return found == sources_.end() ? none : found->second;
+}
+
+std::string source_text(const std::set<std::string>& sources) {
+  std::string text;
+  for (const std::string& source : sources)
+    text += (text.empty() ? "" : " and ") + source;
+  return text;
+}
+
 std::string metric_text(double value, std::string_view unit) {
   if (unit == "fraction")
     return fmt::format("{:.{}f} %", value * 100, value > 0 && value < 0.0995 ? 1 : 0);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,13 +40,24 @@ public:
   void set_fact(std::string_view name, std::string text);
   std::string fact(std::string_view name) const; // empty when absent
 
+  // Who says so, where more than one could have: "cuda:0", "virtual GPU". Empty for what is known
+  // of the launch before it runs, and where nobody but the virtual GPU was asked.
+  void set_sources(std::string_view name, std::set<std::string> sources);
+  const std::set<std::string>& sources(std::string_view name) const;
+  // Whether anybody else was asked.
+  bool have_sources() const { return !sources_.empty(); }
+
   const std::map<std::string, double, std::less<>>& all() const { return values_; }
   const std::map<std::string, std::string, std::less<>>& facts() const { return facts_; }
 
 private:
   std::map<std::string, double, std::less<>> values_;
   std::map<std::string, std::string, std::less<>> facts_;
+  std::map<std::string, std::set<std::string>, std::less<>> sources_;
 };
+
+// "cuda:0 and virtual GPU"; empty for none.
+std::string source_text(const std::set<std::string>& sources);
 
 // A value as a person reads it: 0.62 fraction -> "62 %", 4096 byte -> "4.1 KB".
 std::string metric_text(double value, std::string_view unit);

@@ -1,11 +1,13 @@
 // docs/profiling.md lists the rules and the metrics; this holds the lists against the data.
 #include "kernevo/base/files.h"
+#include "kernevo/explain/counter_map.h"
 #include "kernevo/explain/metrics.h"
 #include "kernevo/explain/rules.h"
 #include "places.h"
 
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 namespace kernevo {
@@ -37,6 +39,18 @@ std::string metrics_table() {
   return table;
 }
 
+std::string counters_table(const CounterMap& map) {
+  std::string table = "| metric | of hardware's counters, the first that it has |\n|---|---|\n";
+  for (const MetricSource& source : map.sources()) {
+    std::string figures;
+    for (const MetricExpression& figure : source.counted)
+      figures += fmt::format("{}`{}`", figures.empty() ? "" : " or ", figure.text());
+    if (!figures.empty())
+      table += fmt::format("| `{}` | {} |\n", source.metric, figures);
+  }
+  return table;
+}
+
 void expect_in_page(const std::string& table) {
   const auto page =
       read_text_file(std::filesystem::path(source_folder()) / "docs" / "profiling.md");
@@ -51,6 +65,13 @@ TEST(Documentation, lists_every_rule_as_it_is) {
 }
 TEST(Documentation, lists_every_metric_as_it_is) {
   expect_in_page(metrics_table());
+}
+
+TEST(Documentation, lists_every_counter_as_it_is) {
+  const auto map = CounterMap::load();
+  ASSERT_TRUE(map);
+  expect_in_page(counters_table(*map));
+  expect_in_page(fmt::format("--metrics {}\n", fmt::join(map->counters(), ",")));
 }
 
 TEST(Documentation, every_tag_has_its_pair_of_examples) {
