@@ -9,16 +9,20 @@ namespace kernevo {
 
 Result<std::vector<std::filesystem::path>> share_files(const std::string& folder) {
   KERNEVO_TRY(share, share_folder());
-  const std::filesystem::path place = share / folder;
+  return yaml_files(share / folder, "check its permissions or set KERNEVO_SHARE");
+}
+
+Result<std::vector<std::filesystem::path>> yaml_files(const std::filesystem::path& folder,
+                                                      const std::string& fix) {
   std::error_code error;
   std::vector<std::filesystem::path> paths;
-  for (std::filesystem::directory_iterator entry(place, error), end; !error && entry != end;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error))
     if (entry->path().extension() == ".yaml")
       paths.push_back(entry->path());
   if (error)
     return fail(ErrorCode::infrastructure, fmt::format("cannot be listed: {}", error.message()),
-                Place{place.string()}, "check its permissions or set KERNEVO_SHARE");
+                Place{folder.string()}, fix);
   std::sort(paths.begin(), paths.end());
   return paths;
 }

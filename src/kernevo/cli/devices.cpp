@@ -33,7 +33,8 @@ void print_list(const DeviceList& list) {
   for (const Gpu& gpu : list.virtual_gpus)
     rows.push_back({to_text(DeviceName::of_virtual(gpu.name)), capability(gpu.compute_capability),
                     fmt::format("{} SMs", gpu.multiprocessors), gibibytes(gpu.memory),
-                    fmt::format("{:.0f} GB/s", gpu.dram_gbps)});
+                    fmt::format("{:.0f} GB/s", gpu.dram_gbps),
+                    list.own.contains(gpu.name) ? list.own.at(gpu.name).string() : ""});
   fmt::print("{}", table(rows));
 }
 
@@ -46,12 +47,15 @@ void print_json(const DeviceList& list) {
                             {"memory_bytes", gpu.memory.value},
                             {"stand_in", gpu.stand_in}});
   for (const Gpu& gpu : list.virtual_gpus)
-    json["virtual"].push_back({{"device", to_text(DeviceName::of_virtual(gpu.name))},
-                               {"architecture", capability(gpu.compute_capability)},
-                               {"multiprocessors", gpu.multiprocessors},
-                               {"memory_bytes", gpu.memory.value},
-                               {"dram_gbps", gpu.dram_gbps},
-                               {"source", gpu.source}});
+    json["virtual"].push_back(
+        {{"device", to_text(DeviceName::of_virtual(gpu.name))},
+         {"architecture", capability(gpu.compute_capability)},
+         {"multiprocessors", gpu.multiprocessors},
+         {"memory_bytes", gpu.memory.value},
+         {"dram_gbps", gpu.dram_gbps},
+         {"source", gpu.source},
+         {"file",
+          list.own.contains(gpu.name) ? Json(list.own.at(gpu.name).string()) : Json(nullptr)}});
   fmt::print("{}\n", json.dump(2));
 }
 

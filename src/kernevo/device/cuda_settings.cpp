@@ -1,6 +1,7 @@
 #include "kernevo/device/cuda_settings.h"
 
 #include "kernevo/base/files.h"
+#include "kernevo/hardware/own_gpus.h"
 #include "kernevo/toolchain/toolchain.h"
 
 #include <cstdlib>
@@ -49,7 +50,7 @@ bool concerns_libraries(std::string_view name) {
   // Of ours, what a library that plays a GPU reads; never keys.
   for (const std::string_view start :
        {"CUDA_", "NVIDIA_", "KERNEVO_CORES", "KERNEVO_CUDA", "KERNEVO_GPU", "KERNEVO_JIT",
-        "KERNEVO_SANITIZE", "KERNEVO_SHARE", "KERNEVO_TIER", "KERNEVO_TIME"})
+        "KERNEVO_SANITIZE", "KERNEVO_SHARE", "KERNEVO_TIER"})
     if (name.starts_with(start))
       return true;
   return false;
@@ -100,6 +101,8 @@ Result<CudaSettings> cuda_settings() {
       settings.environment[std::string(text.substr(0, equal))] = text.substr(equal + 1);
   }
   settings.environment["CUDA_CACHE_DISABLE"] = "1";
+  // What plays a GPU gives the times of that GPU or none: a wall clock would be neither.
+  settings.environment["KERNEVO_TIME"] = "modelled";
   // Several CUDA devices count alike here, in nvidia-smi and in NVML.
   settings.environment.emplace("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
   const auto read = [&](const fs::path& path) {
@@ -116,6 +119,11 @@ Result<CudaSettings> cuda_settings() {
     read(*share);
     // What plays a GPU may look elsewhere, where the worker sees nothing.
     settings.environment.emplace("KERNEVO_SHARE", fs::absolute(*share, error).string());
+  }
+  if (const fs::path own = fs::absolute(own_gpu_folder(), error);
+      !own.empty() && fs::is_directory(own, error)) {
+    read(own);
+    settings.environment["KERNEVO_GPUS"] = own.string();
   }
   if (const auto toolchain = find_toolchain())
     read(fs::canonical(toolchain->root, error));

@@ -36,6 +36,8 @@ Result<DeviceList> list_devices() {
   DeviceList list;
   KERNEVO_TRY(gpus, load_gpus());
   list.virtual_gpus = std::move(gpus);
+  KERNEVO_TRY(own, own_gpus());
+  list.own = std::move(own);
   ask_driver(list);
   return list;
 }

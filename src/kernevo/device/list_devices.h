@@ -4,6 +4,8 @@
 #include "kernevo/base/result.h"
 #include "kernevo/model/gpu.h"
 
+#include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@ struct RealGpu {
 
 struct DeviceList {
   std::vector<Gpu> virtual_gpus;
+  std::map<std::string, std::filesystem::path> own; // of those, by name: a user's files
   std::vector<RealGpu> real_gpus;
   std::string driver; // "CUDA driver 13.0", or why there is none
 };

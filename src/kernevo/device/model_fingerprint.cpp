@@ -3,6 +3,7 @@
 #include "kernevo/base/files.h"
 #include "kernevo/base/hash.h"
 #include "kernevo/base/share_files.h"
+#include "kernevo/hardware/own_gpus.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -19,6 +20,11 @@ constexpr std::uintmax_t kLargestProgram = std::uintmax_t{1} << 30U;
 Result<std::string> work_out() {
   KERNEVO_TRY(folder, share_folder());
   KERNEVO_TRY(tables, hash_of_tables(folder));
+  KERNEVO_TRY(own, own_gpu_files());
+  for (const fs::path& file : own) {
+    KERNEVO_TRY(content, read_text_file(file));
+    tables += sha256_hex(content);
+  }
   KERNEVO_TRY(program, read_text_file("/proc/self/exe", kLargestProgram));
   return sha256_hex(tables + sha256_hex(program)).substr(0, kDigits);
 }

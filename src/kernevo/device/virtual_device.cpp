@@ -8,6 +8,7 @@
 #include "kernevo/device/idle_sessions.h"
 #include "kernevo/device/messages.h"
 #include "kernevo/device/model_fingerprint.h"
+#include "kernevo/hardware/own_gpus.h"
 #include "kernevo/ptx/facts.h"
 #include "kernevo/toolchain/compile_worker.h"
 #include "kernevo/vgpu/tier/object_store.h"
@@ -89,7 +90,7 @@ public:
         module_.code[key.object] = std::move(bytes);
     }
     worker_.reset();
-    KERNEVO_TRY(worker, WorkerProcess::start("execute", compiler));
+    KERNEVO_TRY(worker, WorkerProcess::start("execute", table_places() + compiler));
     WorkerEnd end = WorkerEnd::crashed;
     std::optional<Message> answer;
     if (worker.send(encode(OpenMessage{gpu_, limits_.memory_bytes, limits_.arena_bytes})))

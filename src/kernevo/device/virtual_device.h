@@ -11,8 +11,8 @@ namespace kernevo {
 
 std::shared_ptr<Device> open_virtual_device(const Gpu& gpu);
 
-// The worker's role "execute". Its nursery is prepared with the file of the compiler plug-in; empty
-// = its workers only interpret.
+// The worker's role "execute". Its nursery is prepared with where the tables are and the file of
+// the compiler plug-in; without one its workers only interpret.
 WorkerRole virtual_device_role();
 
 } // namespace kernevo

@@ -5,6 +5,7 @@
 #include "kernevo/device/messages.h"
 #include "kernevo/device/virtual_device.h"
 #include "kernevo/hardware/gpu_table.h"
+#include "kernevo/hardware/own_gpus.h"
 #include "kernevo/model/block_tally.h"
 #include "kernevo/ptx/facts.h"
 #include "kernevo/vgpu/execute/machine.h"
@@ -376,7 +377,8 @@ int serve_virtual_device(bool compiles) {
 
 WorkerRole virtual_device_role() {
   auto compiles = std::make_shared<bool>(false);
-  return {[compiles](const std::string& compiler) {
+  return {[compiles](std::string compiler) {
+            compiler.erase(0, use_table_places(compiler));
             known_gpus();
             // Without the compiler everything runs, only slower.
             *compiles = !compiler.empty() && vgpu::load_compiler(compiler);

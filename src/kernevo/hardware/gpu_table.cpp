@@ -5,6 +5,7 @@
 #include "kernevo/base/one_line.h"
 #include "kernevo/base/share_files.h"
 #include "kernevo/base/suggest.h"
+#include "kernevo/hardware/own_gpus.h"
 
 #include <algorithm>
 #include <array>
@@ -204,6 +205,38 @@ std::string normalised(std::string_view name) {
   return plain;
 }
 
+struct Owner {
+  std::string file;
+  bool own = false; // a user's
+};
+
+Result<Gpu> parsed_gpu(const std::filesystem::path& path) {
+  static FileMemo<Gpu> parsed;
+  return parsed.get(path, load_gpu);
+}
+
+Result<void> add_gpu(const std::filesystem::path& path, bool own,
+                     std::map<std::string, Owner>& owners, std::vector<Gpu>& gpus) {
+  KERNEVO_TRY(gpu, parsed_gpu(path));
+  std::set<std::string> names = {normalised(gpu.name)};
+  for (const std::string& alias : gpu.aliases)
+    names.insert(normalised(alias));
+  for (const std::string& name : names) {
+    const auto other = owners.find(name);
+    if (other == owners.end())
+      continue;
+    if (other->second.own == own)
+      return fail(ErrorCode::input,
+                  fmt::format("the name '{}' already belongs to {}", name, other->second.file),
+                  Place{path.string(), 1});
+    return {}; // a user's file stands for it
+  }
+  for (const std::string& name : names)
+    owners.emplace(name, Owner{path.filename().string(), own});
+  gpus.push_back(std::move(gpu));
+  return {};
+}
+
 // The list that messages use: the first that was read.
 const std::vector<Gpu>& keep(const std::vector<Gpu>* read) {
   static const std::vector<Gpu> gpus =
@@ -220,23 +253,26 @@ Result<std::vector<Gpu>> load_gpus() {
                 Place{(share_folder().value() / "gpus").string()},
                 "reinstall, or set KERNEVO_SHARE to a complete data folder");
 
-  static FileMemo<Gpu> parsed;
+  KERNEVO_TRY(own, own_gpu_files());
   std::vector<Gpu> gpus;
-  std::map<std::string, std::string> owner; // normalised name -> file
-  for (const std::filesystem::path& path : paths) {
-    KERNEVO_TRY(gpu, parsed.get(path, load_gpu));
-    std::set<std::string> own = {normalised(gpu.name)};
-    for (const std::string& alias : gpu.aliases)
-      own.insert(normalised(alias));
-    for (const std::string& name : own)
-      if (const auto [other, fresh] = owner.emplace(name, path.filename().string()); !fresh)
-        return fail(ErrorCode::input,
-                    fmt::format("the name '{}' already belongs to {}", name, other->second),
-                    Place{path.string(), 1});
-    gpus.push_back(std::move(gpu));
-  }
+  std::map<std::string, Owner> owners; // by normalised name
+  // Theirs first: a GPU that somebody keeps a file of goes by that file.
+  for (const std::filesystem::path& path : own)
+    KERNEVO_CHECK(add_gpu(path, true, owners, gpus));
+  for (const std::filesystem::path& path : paths)
+    KERNEVO_CHECK(add_gpu(path, false, owners, gpus));
   std::sort(gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) { return a.name < b.name; });
   return gpus;
+}
+
+Result<std::map<std::string, std::filesystem::path>> own_gpus() {
+  KERNEVO_TRY(paths, own_gpu_files());
+  std::map<std::string, std::filesystem::path> own;
+  for (const std::filesystem::path& path : paths) {
+    KERNEVO_TRY(gpu, parsed_gpu(path));
+    own.emplace(gpu.name, path);
+  }
+  return own;
 }
 
 const std::vector<Gpu>& known_gpus() {

@@ -21,11 +21,13 @@ constexpr int kMostStarts = 2;
 
 // Nothing else of the program's environment is for the worker: it must not load the libraries this
 // one stands in for.
-constexpr std::array<const char*, 10> kPassedOn = {"KERNEVO_CUDA",
+constexpr std::array<const char*, 12> kPassedOn = {"KERNEVO_CUDA",
                                                    "KERNEVO_COMPILER",
                                                    "KERNEVO_FILE_LAYER",
                                                    "KERNEVO_CACHE",
                                                    "KERNEVO_SHARE",
+                                                   "KERNEVO_GPUS",
+                                                   "XDG_CONFIG_HOME",
                                                    "CUDA_HOME",
                                                    "PATH",
                                                    "HOME",
