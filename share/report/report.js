@@ -40,7 +40,8 @@ function drawHead() {
     ? [el("strong", {}, "Stopped: "), run.stop.text, el("span", { class: "muted" }, ` (${words(run.stop.reason)})`)]
     : [el("strong", {}, "No stop is recorded: "), "the run was going on, or had been killed, when this page was made", cost.under_way > 0 && `; ${plural(cost.under_way, "step")} under way`];
   replace(byId("head"),
-    el("div", { class: "top" }, el("div", {}, title, hero, el("p", { class: "label-line" }, el("span", { class: "pill" }, label), run.method === "modelled" && el("span", { class: "muted" }, " no GPU was used; times come from a timing model"))),
+    el("div", { class: "top" }, el("div", {}, title, hero, el("p", { class: "label-line" }, el("span", { class: "pill" }, label), run.method === "modelled" && el("span", { class: "muted" }, " no GPU was used; times come from a timing model"),
+      result && result.conditions && result.conditions.length > 0 && el("span", { class: "muted" }, " " + result.conditions.join("; ")))),
       el("div", { class: "tiles" }, tiles.map(([name, value]) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, name))))),
     el("p", { class: run.stop ? "stop" : "stop open" }, stop));
 }

@@ -39,6 +39,7 @@ public:
         }
     return outcome;
   }
+  std::optional<LoadedCode> code() const override { return device_.script_.code; }
   const std::string& source() const { return source_; }
 
 private:
@@ -172,8 +173,10 @@ Result<LoadOutcome> FakeDevice::load(const std::string& ptx, const std::string& 
 }
 
 Result<std::unique_ptr<DeviceShots>> FakeDevice::shots(const Timed& incumbent,
-                                                       const Timed* candidate) {
+                                                       const Timed* candidate, CacheState cache) {
   KERNEVO_CHECK(alive());
+  if (cache == CacheState::hot)
+    ++counts_.hot;
   std::vector<Shots::Own> sides;
   for (const Timed* timed : {&incumbent, candidate}) {
     if (timed == nullptr)

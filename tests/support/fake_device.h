@@ -38,7 +38,9 @@ struct FakeScript {
   std::function<DeviceState(int asked)> state = nullptr;
   // How many shots, runs and loads it survives; then it is gone.
   std::optional<int> dies_after = std::nullopt;
-  std::string name = "fake"; // before the GPU's
+  bool hot_cache = true;                         // it can leave caches alone between shots
+  std::optional<LoadedCode> code = std::nullopt; // what its modules say was loaded
+  std::string name = "fake";                     // before the GPU's
   std::string stand_in = {};
 };
 
@@ -48,15 +50,17 @@ public:
 
   const DeviceIdentity& identity() const override { return identity_; }
   DeviceCapabilities capabilities() const override {
-    return {.instrumented = script_.instrumented, .measures = script_.measures};
+    return {.instrumented = script_.instrumented,
+            .measures = script_.measures,
+            .hot_cache = script_.hot_cache};
   }
   Result<std::string> fingerprint() const override { return identity_.name; }
   Result<std::string> architecture() const override { return std::string("sm_80"); }
   Result<Build> build(const CompileRequest& request) override;
   Result<LoadOutcome> load(const std::string& ptx, const std::string& file,
                            const ModuleLimits& limits) override;
-  Result<std::unique_ptr<DeviceShots>> shots(const Timed& incumbent,
-                                             const Timed* candidate) override;
+  Result<std::unique_ptr<DeviceShots>> shots(const Timed& incumbent, const Timed* candidate,
+                                             CacheState cache) override;
   Clock& clock() override { return clock_; }
   Result<DeviceState> state() override;
   void rest(Nanoseconds time) override { clock_.advance(time); }
@@ -68,6 +72,7 @@ public:
     std::atomic<int> fresh_loads = 0;
     std::atomic<int> runs = 0;
     std::atomic<int> shots = 0;
+    std::atomic<int> hot = 0; // sources of shots that were to leave caches alone
     std::atomic<int> states = 0;
   };
   const Counts& counts() const { return counts_; }

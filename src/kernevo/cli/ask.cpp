@@ -151,6 +151,7 @@ Command add_ask(CommandLine& app) {
   command->add_option("--repairs", settings.llm.repairs, "Tries to mend a faulty kernel")
       ->capture_default_str()
       ->in_range(0, 20);
+  add_hot_cache(*command, settings.hot_cache);
   add_patience(*command, settings.patience_minutes);
   command->add_option("--seed", settings.seed, "Seed of every choice")->capture_default_str();
   add_inputs(*command, settings.inputs);

@@ -48,6 +48,8 @@ std::string conditions_text(const Timing& timing) {
     text += fmt::format(", {:.0f} C", *receipt.celsius);
   if (receipt.watts)
     text += fmt::format(", {:.0f} W", *receipt.watts);
+  if (receipt.code)
+    text += "; " + text_of(*receipt.code);
   return text;
 }
 

@@ -93,6 +93,8 @@ void print_build(const CheckResult& result) {
     return;
   fmt::print("built    {} for {}{}\n", build.compiler, build.architecture,
              build.from_cache ? ", from the cache" : "");
+  if (result.code)
+    fmt::print("loaded   {}\n", text_of(*result.code));
   for (const KernelResources& r : build.resources)
     print_resources(r);
   for (const LaunchOccupancy& launch : result.occupancy)

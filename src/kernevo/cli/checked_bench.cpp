@@ -80,6 +80,7 @@ void add_checked_bench(CommandLine& command, CheckedBenchOptions& options) {
   command.add_option("--seconds", options.bench.seconds, "Wall-clock limit of one shape")
       ->capture_default_str()
       ->in_range(0.1, 86400.0);
+  add_hot_cache(command, options.bench.hot_cache);
   add_patience(command, options.bench.patience_minutes);
   command.add_flag("--unchecked", options.unchecked, "Do not check results first");
   add_blind(command, options.blind);
@@ -97,7 +98,9 @@ Result<void> add_model(Device& device, const CheckedBenchOptions& options,
                 fmt::format("there is no virtual GPU like {} to model it", device.identity().name));
   Device& companion = *device.companion()->device;
   KERNEVO_TRY(prepared, prepare_kernel(companion, checked.task, checked.kernel, parameters));
-  KERNEVO_TRY(timed, bench_prepared(companion, prepared, options.bench));
+  BenchOptions modelled = options.bench;
+  modelled.hot_cache = false;
+  KERNEVO_TRY(timed, bench_prepared(companion, prepared, modelled));
   if (timed.fault)
     return fail(ErrorCode::unsupported,
                 fmt::format("{} cannot model it: {}", companion.identity().name, timed.summary));
@@ -145,6 +148,7 @@ Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& opt
         ErrorCode::usage,
         fmt::format("--with-model: the times of {} are modelled already", device->identity().name),
         std::nullopt, "name a device that measures, such as --device cuda:0");
+  KERNEVO_CHECK(check_cache(*device, options.bench.hot_cache));
   KERNEVO_TRY(prepared, prepare_kernel(*device, task.task, kernel, parameters));
   if (!options.unchecked) {
     CheckOptions check;

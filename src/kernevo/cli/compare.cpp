@@ -269,6 +269,7 @@ Result<int> run(Options& options) {
   KERNEVO_TRY(parameters_a, merged(options.parameters, options.parameters_a));
   KERNEVO_TRY(parameters_b, merged(options.parameters, options.parameters_b));
   KERNEVO_TRY(device, open_for(options.device, task.task, options.common));
+  KERNEVO_CHECK(check_cache(*device, options.compare.bench.hot_cache));
   const Audience audience = audience_of(options.blind);
   StatusLine status(options.common);
   options.compare.observer = show_check(status);
@@ -317,6 +318,7 @@ Command add_compare(CommandLine& app) {
   options->compare.bench.seed = fresh_secret();
   command->add_option("--seed", options->compare.bench.seed,
                       "Seed of the inputs and of the blocks counted (default: a fresh one)");
+  add_hot_cache(*command, options->compare.bench.hot_cache);
   add_patience(*command, options->compare.bench.patience_minutes);
   command->add_option("--seconds", options->compare.bench.seconds, "Wall-clock limit of one shape")
       ->capture_default_str()

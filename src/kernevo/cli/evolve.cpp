@@ -202,6 +202,7 @@ Command add_evolve(CommandLine& app) {
       ->add_option("--roofline", settings.roofline,
                    "Enough of what the roofline allows, as a fraction")
       ->capture_default_str();
+  add_hot_cache(*command, settings.hot_cache);
   add_patience(*command, settings.patience_minutes);
   command
       ->add_option("--plateau", settings.plateau,

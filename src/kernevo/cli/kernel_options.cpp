@@ -15,6 +15,12 @@ void add_device_options(CommandLine& command, DeviceChoice& choice) {
   command.add_option("--gpu", choice.gpu, "Named GPU instead of the task's target: virtual:GPU");
 }
 
+void add_hot_cache(CommandLine& command, bool& hot) {
+  command.add_flag("--hot-cache", hot,
+                   "Where times are measured: caches as the run before left them, on the same "
+                   "buffers; L2 is flushed before each run otherwise");
+}
+
 void add_patience(CommandLine& command, double& minutes) {
   command
       .add_option(

@@ -28,6 +28,9 @@ void note_mismatch(const DeviceIdentity& device, const std::string& target_gpu,
 // --patience.
 void add_patience(CommandLine& command, double& minutes);
 
+// --hot-cache.
+void add_hot_cache(CommandLine& command, bool& hot);
+
 // --inputs, of a run.
 void add_inputs(CommandLine& command, std::uint64_t& seed);
 

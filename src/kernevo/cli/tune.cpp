@@ -149,7 +149,8 @@ Result<int> run_tuning(const Options& options) {
   KERNEVO_TRY(kernel, load_kernel_file(options.kernel));
   KERNEVO_CHECK(check_target(options));
   KERNEVO_TRY(device, open_for(options.device, task.task, options.common));
-  KERNEVO_TRY(subject, tune::prepare_subject(task.task, kernel, *device));
+  KERNEVO_CHECK(check_cache(*device, options.bench.hot_cache));
+  KERNEVO_TRY(subject, tune::prepare_subject(task.task, kernel, *device, options.bench.hot_cache));
   tune::TunerOptions tuner = tuner_options(options, subject);
   KERNEVO_CHECK(search::make_strategy(options.strategy, subject.space));
   KERNEVO_TRY(known, read_cache(options.import_cache, false, subject));
@@ -230,6 +231,7 @@ Command add_tune(CommandLine& app) {
   command->add_option("--evaluations", options->evaluations,
                       "Try so many configurations (default: 100, unless --seconds is given)");
   command->add_option("--seconds", options->seconds, "Begin nothing new after so many seconds");
+  add_hot_cache(*command, options->bench.hot_cache);
   add_patience(*command, options->bench.patience_minutes);
   std::string strategies;
   for (const search::StrategyEntry& entry : search::strategies())

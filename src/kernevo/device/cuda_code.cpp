@@ -6,6 +6,7 @@
 #include "kernevo/base/subprocess.h"
 #include "kernevo/base/temporary_folder.h"
 #include "kernevo/toolchain/assembled.h"
+#include "kernevo/toolchain/ptxas.h"
 #include "kernevo/toolchain/toolkit_files.h"
 
 #include <charconv>
@@ -85,8 +86,8 @@ void CudaCode::remember(const CompileRequest& request, const Build& build) {
   known_[sha256_hex(build.ptx)] = {request.architecture, request.flags, request.max_registers};
 }
 
-std::string CudaCode::cubin_of(const std::string& ptx, int compute_capability,
-                               int driver_version) const {
+CudaCode::Cubin CudaCode::cubin_of(const std::string& ptx, int compute_capability,
+                                   int driver_version) const {
   const auto toolchain = find_toolchain();
   if (!toolchain || toolchain->ptxas.empty())
     return {};
@@ -106,12 +107,12 @@ std::string CudaCode::cubin_of(const std::string& ptx, int compute_capability,
   const AssembledFiles files;
   const std::string key = assembly_key(*toolchain, request);
   if (auto cubin = files.find(AssembledFiles::Kind::cubin, key))
-    return std::move(*cubin);
+    return {std::move(*cubin), ptxas_version(*toolchain)};
   auto cubin = assembled_now(*toolchain, request);
   if (!cubin)
     return {};
   files.store(AssembledFiles::Kind::cubin, key, *cubin);
-  return std::move(*cubin);
+  return {std::move(*cubin), ptxas_version(*toolchain)};
 }
 
 } // namespace kernevo

@@ -15,9 +15,13 @@ class CudaCode {
 public:
   // How a source was compiled; its PTX will come back alone.
   void remember(const CompileRequest& request, const Build& build);
+  struct Cubin {
+    std::string bytes;
+    std::string assembler; // "ptxas 13.2.86"
+  };
   // Empty where there is no assembler, or it cannot make code for this GPU of the PTX: the driver
   // compiles it then.
-  std::string cubin_of(const std::string& ptx, int compute_capability, int driver_version) const;
+  Cubin cubin_of(const std::string& ptx, int compute_capability, int driver_version) const;
 
 private:
   struct Options {

@@ -195,14 +195,14 @@ Result<CudaLoadAnswer> CudaContext::load(const CudaLoadMessage& message) {
   };
   driver::Status done = status::no_binary_for_gpu;
   if (!message.cubin.empty()) {
-    answer.loaded = fmt::format("cubin for {}", kernels_->target());
+    answer.loaded = CodeForm::cubin;
     done = load_image(message.cubin);
   }
   // A driver that is older than the assembler may still know the PTX.
   const bool other = done == status::no_binary_for_gpu || done == status::invalid_image ||
                      done == status::not_supported;
   if (other) {
-    answer.loaded = "PTX, compiled by the driver";
+    answer.loaded = CodeForm::ptx;
     done = load_image(message.ptx);
   }
   if (done == status::success)
@@ -457,9 +457,19 @@ CudaContext::Maybe<double> CudaContext::go(const Buffers& buffers, const RunRequ
     hold_->release();
   if (auto waited = wait_for(events_[1], request.seconds, request); !waited)
     return tl::unexpected<Trouble>(std::move(waited.error()));
+  if (!timed)
+    return 0.0;
   float milliseconds = 0;
   if (const auto done = calls().event_elapsed(&milliseconds, events_[0], events_[1]);
-      done != status::success)
+      done == status::not_supported && !facts_.stand_in.empty()) {
+    Trouble what;
+    what.error = Error{ErrorCode::infrastructure,
+                       fmt::format("what plays {} cannot model times here: its price worker does "
+                                   "not start",
+                                   device_),
+                       std::nullopt, "'kernevo doctor' looks at what it needs"};
+    return tl::unexpected<Trouble>(std::move(what));
+  } else if (done != status::success)
     return fault_of_launch(done, *buffers.launches.back().launch, true);
   return static_cast<double>(milliseconds) * 1e6;
 }

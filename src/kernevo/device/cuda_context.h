@@ -99,6 +99,8 @@ private:
   Maybe<void> upload(const GuardedMemory& memory, std::span<const std::byte> bytes);
   Maybe<RunOutcome> try_run(const RunRequest& request, const Arena& arena);
   Maybe<CudaShotsAnswer> try_prepare(const CudaShotsMessage& message, const Arena& arena);
+  // Outputs poisoned, tensors that are read and written as they were.
+  Maybe<void> make_fresh(const Buffers& buffers);
   Maybe<double> try_shot();
   Maybe<void> try_audit();
   Maybe<void> flush();

@@ -88,8 +88,9 @@ private:
 
 class CudaModule final : public LoadedModule {
 public:
-  CudaModule(std::unique_ptr<CudaSession> session, std::shared_ptr<CudaState> state)
-      : session_(std::move(session)), state_(std::move(state)) {}
+  CudaModule(std::unique_ptr<CudaSession> session, std::shared_ptr<CudaState> state,
+             std::string assembler)
+      : session_(std::move(session)), state_(std::move(state)), assembler_(std::move(assembler)) {}
   CudaModule(const CudaModule&) = delete;
   CudaModule& operator=(const CudaModule&) = delete;
   ~CudaModule() override { state_->idle().put(std::move(session_)); }
@@ -120,11 +121,19 @@ public:
     return run;
   }
 
+  std::optional<LoadedCode> code() const override {
+    LoadedCode code{session_->loaded(), target_of_ptx(session_->module().ptx), {}};
+    if (code.form == CodeForm::cubin)
+      code.assembler = assembler_;
+    return code;
+  }
+
   const CudaSession& session() const { return *session_; }
 
 private:
   std::unique_ptr<CudaSession> session_;
   std::shared_ptr<CudaState> state_;
+  std::string assembler_; // of its cubin
 };
 
 std::string driver_text(const CudaFacts& facts, const GpuTelemetry& telemetry) {
@@ -139,7 +148,11 @@ public:
 
   const DeviceIdentity& identity() const override { return identity_; }
   DeviceCapabilities capabilities() const override {
-    return {.instrumented = false, .measures = true, .has_counters = true};
+    // A library that plays a GPU prices every launch as on cold caches.
+    return {.instrumented = false,
+            .measures = true,
+            .has_counters = true,
+            .hot_cache = identity_.stand_in.empty()};
   }
 
   Result<std::string> fingerprint() const override {
@@ -182,14 +195,15 @@ public:
                   fmt::format("it is compiled for {}, and {} is sm_{}", target, identity_.name,
                               gpu.compute_capability),
                   Place{file}, "leave out @arch, or choose a GPU it fits");
-    const std::string cubin =
-        gpu.stand_in.empty() ? code_.cubin_of(ptx, gpu.compute_capability, gpu.driver_version) : "";
+    CudaCode::Cubin cubin;
+    if (gpu.stand_in.empty())
+      cubin = code_.cubin_of(ptx, gpu.compute_capability, gpu.driver_version);
     std::unique_ptr<CudaSession> session;
-    const CudaLoadMessage module{ptx, file, cubin, limits.memory_bytes};
+    const CudaLoadMessage module{ptx, file, cubin.bytes, limits.memory_bytes};
     if (!limits.fresh_process)
       session = state_->idle().take(module);
     if (!session) {
-      session = std::make_unique<CudaSession>(state_->ground(), ptx, file, cubin, limits);
+      session = std::make_unique<CudaSession>(state_->ground(), ptx, file, cubin.bytes, limits);
       const auto lease = state_->lease(GpuLease::Kind::shared);
       if (!lease)
         return tl::unexpected<Error>(lease.error());
@@ -199,11 +213,13 @@ public:
       if (*refusal)
         return LoadOutcome{nullptr, std::move(*refusal)};
     }
-    return LoadOutcome{std::make_unique<CudaModule>(std::move(session), state_), std::nullopt};
+    return LoadOutcome{
+        std::make_unique<CudaModule>(std::move(session), state_, std::move(cubin.assembler)),
+        std::nullopt};
   }
 
-  Result<std::unique_ptr<DeviceShots>> shots(const Timed& incumbent,
-                                             const Timed* candidate) override {
+  Result<std::unique_ptr<DeviceShots>> shots(const Timed& incumbent, const Timed* candidate,
+                                             CacheState cache) override {
     KERNEVO_TRY(lease, state_->lease(GpuLease::Kind::sole));
     const std::array<const Timed*, 2> timed = {&incumbent, candidate};
     std::array<std::unique_ptr<CudaSession>, 2> sides;
@@ -223,7 +239,7 @@ public:
                                           ModuleLimits{.memory_bytes = wanted.memory_bytes});
     }
     return CudaShots::make(
-        std::move(lease), std::move(sides), timed, true,
+        std::move(lease), std::move(sides), timed, cache == CacheState::cold,
         [state = state_]() -> Result<std::vector<std::string>> {
           KERNEVO_TRY(now, state->look());
           return disturbances(now, state->ground()->processes.all());

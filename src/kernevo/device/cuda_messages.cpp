@@ -243,7 +243,7 @@ std::string encode(const Result<CudaFacts>& result) {
 std::string encode(const Result<CudaLoadAnswer>& result) {
   return answer(result, [](const CudaLoadAnswer& load) {
     return text_of({{"refusal", finding_to_json(load.refusal)},
-                    {"loaded", load.loaded},
+                    {"loaded", name_of(load.loaded)},
                     {"process", load.process}});
   });
 }
@@ -311,7 +311,7 @@ Result<CudaFacts> decode_facts(std::string_view text) {
 Result<CudaLoadAnswer> decode_load_answer(std::string_view text) {
   return read_answer(text, "the worker's answer", [](const Json& json) {
     only_keys(json, {"refusal", "loaded", "process"});
-    return CudaLoadAnswer{finding_at(json, "refusal"), text_at(json, "loaded"),
+    return CudaLoadAnswer{finding_at(json, "refusal"), enum_at(json, "loaded", CodeForm::ptx),
                           count_at(json, "process")};
   });
 }

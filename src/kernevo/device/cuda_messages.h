@@ -39,8 +39,8 @@ struct CudaLoadMessage {
 };
 struct CudaLoadAnswer {
   std::optional<Finding> refusal;
-  std::string loaded; // "cubin for sm_80", "PTX, compiled by the driver"
-  int process = 0;    // the worker's id, as NVML lists it
+  CodeForm loaded = CodeForm::ptx;
+  int process = 0; // the worker's id, as NVML lists it
 };
 // Followed by the run, as a RunMessage.
 struct CudaShotsMessage {

@@ -1,9 +1,9 @@
 #include "kernevo/device/cuda_session.h"
 
 #include "kernevo/device/check_outcome.h"
+#include "kernevo/device/last_words.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <utility>
@@ -30,22 +30,27 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 }
 
 Result<Message> ask_observer(WorkerProcess& worker, const std::string& message) {
+  const LastWords words;
   WorkerEnd end = WorkerEnd::crashed;
   std::optional<Message> answer;
-  if (worker.send(message))
+  if (worker.send(message, words.descriptor()))
     answer = worker.receive(kStartSeconds, &end);
   if (answer)
     return std::move(*answer);
-  return fail(
-      ErrorCode::infrastructure,
-      end == WorkerEnd::timed_out
-          ? fmt::format("the CUDA driver did not answer within {:.0f} s", kStartSeconds)
-          : "the CUDA driver took its process down: " + worker.describe_end(),
-      std::nullopt,
-      std::getenv("KERNEVO_CUDA_FAULTS") == nullptr
-          ? "see nvidia-smi and the system's log"
-          : "KERNEVO_CUDA_FAULTS may ask for what it does not know: docs/gpus.md lists what "
-            "there is");
+  const std::string fix = "see nvidia-smi and the system's log";
+  if (end == WorkerEnd::timed_out)
+    return fail(ErrorCode::infrastructure,
+                fmt::format("the CUDA driver did not answer within {:.0f} s", kStartSeconds),
+                std::nullopt, fix);
+  std::string said = words.line();
+  // A library of ours ends a process for nothing but a setting it cannot follow.
+  constexpr std::string_view ours = "kernevo: ";
+  if (said.starts_with(ours) && worker.describe_end() == "exit code 2")
+    return fail(ErrorCode::input, said.substr(ours.size()));
+  return fail(ErrorCode::infrastructure,
+              fmt::format("the CUDA driver took its process down: {}{}{}", worker.describe_end(),
+                          said.empty() ? "" : "; it said: ", said),
+              std::nullopt, fix);
 }
 
 } // namespace

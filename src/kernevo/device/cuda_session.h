@@ -49,8 +49,8 @@ public:
   bool serves(const CudaLoadMessage& module) const;
   bool alive() const { return worker_.has_value(); }
   const CudaLoadMessage& module() const { return module_; }
-  // "cubin for sm_80", "PTX, compiled by the driver"; once it has started.
-  const std::string& loaded() const { return loaded_; }
+  // What the driver took; once it has started.
+  CodeForm loaded() const { return loaded_; }
 
   // Starts the worker and loads the module; a finding when the module is at fault.
   Result<std::optional<Finding>> start();
@@ -80,7 +80,7 @@ private:
 
   std::shared_ptr<CudaGround> ground_;
   CudaLoadMessage module_;
-  std::string loaded_;
+  CodeForm loaded_ = CodeForm::ptx;
   std::int64_t process_ = 0;
   std::optional<WorkerProcess> worker_;
   double shot_seconds_ = 0;

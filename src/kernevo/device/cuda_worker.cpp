@@ -4,6 +4,7 @@
 #include "kernevo/base/sandbox.h"
 #include "kernevo/device/cuda_context.h"
 #include "kernevo/device/cuda_messages.h"
+#include "kernevo/device/last_words.h"
 #include "kernevo/device/nvml.h"
 
 #include <cstdlib>
@@ -38,6 +39,8 @@ public:
   // The answer to one message; nothing where the worker is of no more use.
   std::string answer(Message& message) {
     const std::string kind = kind_of_message(message.text);
+    if (kind == "list" || kind == "open" || kind == "look")
+      LastWords::keep_in(message.attached);
     if (kind == "list")
       return encode(list());
     if (kind == "open")

@@ -23,8 +23,8 @@ Result<CountedRun> LoadedModule::count(const RunRequest& /*request*/, const Aren
   return fail(ErrorCode::unsupported, "the device of this module has no counters of hardware");
 }
 
-Result<std::unique_ptr<DeviceShots>> Device::shots(const Timed& /*incumbent*/,
-                                                   const Timed* /*candidate*/) {
+Result<std::unique_ptr<DeviceShots>>
+Device::shots(const Timed& /*incumbent*/, const Timed* /*candidate*/, CacheState /*cache*/) {
   return fail(ErrorCode::unsupported, identity().name + " does not measure time");
 }
 

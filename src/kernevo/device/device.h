@@ -10,6 +10,7 @@
 #include "kernevo/model/input_recipe.h"
 #include "kernevo/model/launch.h"
 #include "kernevo/model/launch_counts.h"
+#include "kernevo/model/loaded_code.h"
 #include "kernevo/model/timing.h"
 #include "kernevo/timing/shots.h"
 #include "kernevo/toolchain/toolchain.h"
@@ -141,6 +142,7 @@ struct DeviceCapabilities {
   bool instrumented = false; // takes Instruments: sanitizers, sampled blocks, orders, counts
   bool measures = false;     // makes shots; a device that does not is timed by the model
   bool has_counters = false; // of hardware, if it is allowed to read them: LoadedModule::count
+  bool hot_cache = false;    // shots can find the caches as the shot before left them
 };
 
 // What a module may use.
@@ -169,6 +171,8 @@ public:
   // as it is. Those the hardware does not have are left out.
   virtual Result<CountedRun> count(const RunRequest& request, const Arena& arena,
                                    const std::vector<std::string>& counters);
+  // What of the build was loaded; nothing of a device that leaves no choice.
+  virtual std::optional<LoadedCode> code() const { return std::nullopt; }
 };
 
 // Either a module, or what is wrong with it.
@@ -231,8 +235,8 @@ public:
                                    const ModuleLimits& limits) = 0;
   // Devices that measure: shots of one side, or of two in turns (`candidate` may be null). All
   // must outlive the source.
-  virtual Result<std::unique_ptr<DeviceShots>> shots(const Timed& incumbent,
-                                                     const Timed* candidate);
+  virtual Result<std::unique_ptr<DeviceShots>> shots(const Timed& incumbent, const Timed* candidate,
+                                                     CacheState cache);
   // What limits of time are held against while shots are taken.
   virtual Clock& clock();
   // Nothing is known of a device that does not measure.

@@ -1,6 +1,7 @@
 #include "kernevo/device/open_device.h"
 
 #include "kernevo/device/cuda_device.h"
+#include "kernevo/device/cuda_settings.h"
 #include "kernevo/device/list_devices.h"
 #include "kernevo/device/virtual_device.h"
 #include "kernevo/hardware/gpu_table.h"
@@ -22,7 +23,9 @@ Result<std::shared_ptr<Device>> open_cuda(const DeviceName& name) {
     return opened;
   Error error = std::move(opened).error();
   error.message = fmt::format("cannot open {}: {}", to_text(name), error.message);
-  error.fix += (error.fix.empty() ? "" : "; ") + devices_here();
+  // Where there is a driver, what it says of itself and its GPUs is the way on.
+  if (!cuda_settings())
+    error.fix += (error.fix.empty() ? "" : "; ") + devices_here();
   return tl::unexpected<Error>(std::move(error));
 }
 

@@ -6,6 +6,7 @@
 #include "kernevo/evaluate/run_case.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <utility>
 
 namespace kernevo {
@@ -54,6 +55,7 @@ private:
     if (!measures() && !device_.capabilities().instrumented)
       return fail(ErrorCode::infrastructure,
                   device_.identity().name + " neither measures times nor counts what they come of");
+    KERNEVO_CHECK(check_cache(device_, options_.hot_cache));
     KERNEVO_TRY(loaded, load_kernel(device_, prepared_, {.memory_bytes = options_.memory_bytes}));
     if (loaded.refusal) {
       fault(fault_of(loaded.refusal->kind), loaded.refusal->message);
@@ -111,6 +113,15 @@ std::string disturbance_of(const BenchResult& bench) {
     if (c.timing.quality.grade == TimingGrade::disturbed)
       return c.timing.quality.reason;
   return {};
+}
+
+Result<void> check_cache(const Device& device, bool hot_cache) {
+  if (!hot_cache || device.capabilities().hot_cache)
+    return {};
+  return fail(ErrorCode::usage,
+              fmt::format("--hot-cache: the times of {} are modelled, all of them of cold caches",
+                          device.identity().name),
+              std::nullopt, "leave it out, or name a GPU");
 }
 
 bool wants(const BenchOptions& options, const ShapeCase& shape) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/base/result.h"
+#include "kernevo/device/device.h"
 #include "kernevo/evaluate/prepare_kernel.h"
 #include "kernevo/model/launch_counts.h"
 #include "kernevo/model/task.h"
@@ -37,11 +38,14 @@ struct BenchOptions {
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
   std::vector<std::string> only_cases; // ids of the shapes to time; empty = all
   MeasurePlan measure = {};            // on a device that measures
+  bool hot_cache = false;              // its caches are as the shot before left them, not flushed
   // Asked after each shape; a no ends the bench there.
   std::function<bool(const std::vector<CaseBench>&)> go_on_timed;
 };
 
 bool wants(const BenchOptions& options, const ShapeCase& shape);
+// A usage error where hot caches are wanted of a device whose times are all of cold ones.
+Result<void> check_cache(const Device& device, bool hot_cache);
 
 // One launch of one shape.
 struct LaunchBench {

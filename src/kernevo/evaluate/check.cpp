@@ -135,6 +135,8 @@ private:
     if (!failed() && (companion_ == nullptr || !options_.small_only)) {
       KERNEVO_TRY(subject, load_on(device_, prepared_, std::move(build)));
       subject_ = std::move(subject);
+      if (subject_)
+        result_.code = subject_->module().code();
     }
     return failed() ? Result<void>() : make_expectation(unseen);
   }

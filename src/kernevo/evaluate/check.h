@@ -42,6 +42,7 @@ struct CheckResult {
   Build build;
   std::vector<LaunchOccupancy> occupancy; // of launches whose registers are known
   DeviceIdentity device;
+  std::optional<LoadedCode> code; // what of the build it loaded, where that is a choice
   ParameterValues parameters;
   // Absent where whoever reads it may not know.
   std::optional<std::uint64_t> seed;

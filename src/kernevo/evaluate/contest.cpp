@@ -61,6 +61,7 @@ public:
   }
 
   Result<Contest> hold(const PreparedKernel& incumbent, const PreparedKernel& candidate) {
+    KERNEVO_CHECK(check_cache(device_, options_.hot_cache));
     const std::array kernels{&incumbent, &candidate};
     std::array<std::unique_ptr<KernelSubject>, 2> subjects;
     for (const Side side : {Side::incumbent, Side::candidate}) {

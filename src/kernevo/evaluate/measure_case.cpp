@@ -23,6 +23,10 @@ struct Ready {
   std::optional<CaseFault> fault;
 };
 
+CacheState cache_of(const BenchOptions& options) {
+  return options.hot_cache ? CacheState::hot : CacheState::cold;
+}
+
 std::string episode_name(const Device& device, const ShapeCase& shape, std::uint64_t seed) {
   return fmt::format("{} {} {}", device.identity().name, shape.id, seed);
 }
@@ -106,11 +110,13 @@ Result<TimedCase> measure_case(Device& device, const KernelSubject& subject, con
     result.fault = ready.fault;
     if (result.fault)
       return std::vector<std::string>();
-    KERNEVO_TRY(shots, device.shots(timed(subject, ready), nullptr));
+    KERNEVO_TRY(shots, device.shots(timed(subject, ready), nullptr, cache_of(options)));
     const std::uint64_t seed = options.seed + static_cast<std::uint64_t>(attempt);
     KERNEVO_TRY(checked, checked_shots(*shots, task, inputs, expectation, seed));
-    auto timing = measure(checked, device.clock(), Side::incumbent, options.measure,
-                          receipt_of(device.identity(), subject.prepared().build, shape, seed));
+    Receipt receipt = receipt_of(device.identity(), subject.prepared().build, shape, seed);
+    receipt.cache = cache_of(options);
+    receipt.code = subject.module().code();
+    auto timing = measure(checked, device.clock(), Side::incumbent, options.measure, receipt);
     if (timing)
       KERNEVO_CHECK(checked.finish());
     if (checked.fault()) {
@@ -147,10 +153,11 @@ Result<MeasuredPair> measure_pair(Device& device, const KernelSubject& incumbent
     if (first.fault || second.fault)
       return std::vector<std::string>();
     const Timed other = timed(candidate, second);
-    KERNEVO_TRY(shots, device.shots(timed(incumbent, first), &other));
+    KERNEVO_TRY(shots, device.shots(timed(incumbent, first), &other, cache_of(options)));
     const std::uint64_t seed = options.seed + static_cast<std::uint64_t>(attempt);
     KERNEVO_TRY(checked, checked_shots(*shots, task, inputs, expectation, seed));
     Receipt receipt = receipt_of(device.identity(), candidate.prepared().build, shape, seed);
+    receipt.cache = cache_of(options);
     receipt.episode = episode_name(device, shape, seed);
     auto episode = compare_interleaved(checked, device.clock(), plan, receipt);
     if (episode)
@@ -162,6 +169,8 @@ Result<MeasuredPair> measure_pair(Device& device, const KernelSubject& incumbent
     if (!episode)
       return tl::unexpected<Error>(episode.error());
     pair.episode = std::move(*episode);
+    pair.episode.incumbent.receipt.code = incumbent.module().code();
+    pair.episode.candidate.receipt.code = candidate.module().code();
     return set_aside(pair.episode.incumbent.quality, plan.max_discarded);
   };
   KERNEVO_TRY(conditions, time_undisturbed(device, once));

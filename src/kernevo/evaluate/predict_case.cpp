@@ -151,8 +151,6 @@ Receipt receipt_of(const DeviceIdentity& device, const Build& build, const Shape
   receipt.device = title_of(device);
   receipt.driver = device.driver;
   receipt.stand_in = device.stand_in;
-  if (has_samples(device.method))
-    receipt.cache = CacheState::cold;
   receipt.seed = seed;
   for (const auto& [name, value] : shape.dims)
     receipt.shapes += fmt::format("{}{}={}", receipt.shapes.empty() ? "" : " ", name, value);

@@ -79,6 +79,7 @@ BenchOptions InstanceObjective::bench_options() const {
   options.seed = seed_ + 1;
   options.whole = false;
   options.patience_minutes = patience_minutes_;
+  options.hot_cache = context_.hot_cache;
   options.measure.max_samples = kMostSamples;
   return options;
 }

@@ -59,6 +59,12 @@ Result<RunContext> make(Task task, const std::string& task_text, std::shared_ptr
 
 } // namespace
 
+void RunContext::time_with(bool hot) {
+  hot_cache = hot;
+  if (hot)
+    identity = sha256_hex(identity + "\nhot cache");
+}
+
 void RunContext::take(const std::optional<WorkEstimate>& estimated) {
   if (!estimated)
     return;

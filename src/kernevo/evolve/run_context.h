@@ -24,7 +24,8 @@ struct RunContext {
   std::vector<Rule> rules;
   CounterMap counter_map;
   std::string reference_source; // the task's, or the catalogue's naive kernel
-  std::string identity; // of all a result depends on: task, device, tables, program, compiler
+  std::string identity;   // of all a result depends on: task, device, tables, program, compiler
+  bool hot_cache = false; // kernels are timed so
   // What the task's objective makes of the least times the roofline allows; absent when nobody
   // knows the task's work.
   std::optional<Nanoseconds> roofline;
@@ -33,6 +34,8 @@ struct RunContext {
   std::optional<WorkEstimate> estimate; // of a task that does not say its work
 
   void take(const std::optional<WorkEstimate>& estimated);
+  // What was found out with cold caches says nothing of hot ones. Once.
+  void time_with(bool hot);
 };
 
 Result<RunContext> make_run_context(const std::string& task_file, const DeviceChoice& choice);

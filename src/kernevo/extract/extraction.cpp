@@ -1,9 +1,9 @@
 #include "kernevo/extract/extraction.h"
 
 #include "kernevo/base/hash.h"
-#include "kernevo/evaluate/contest.h"
 #include "kernevo/evaluate/visible.h"
 #include "kernevo/evolve/orchestrator.h"
+#include "kernevo/extract/conditions.h"
 #include "kernevo/task/load_task.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,8 @@ public:
     KERNEVO_TRY(file, parse_kernel_file(source, fmt::format("step-{}.cu", result_.candidate.step)));
     result_.file = std::move(file);
     KERNEVO_CHECK(read_lineage());
-    KERNEVO_CHECK(read_conditions());
+    KERNEVO_TRY(conditions, conditions_of(journal_, result_.evaluation));
+    result_.conditions = std::move(conditions);
     KERNEVO_CHECK(redact());
     return std::move(result_);
   }
@@ -122,18 +123,6 @@ private:
       return fail(ErrorCode::input, fmt::format("the candidate of step {} is missing", step),
                   Place{run()}, fmt::format("'kernevo runs --repair {}'", run()));
     return std::move(*candidate);
-  }
-
-  Result<void> read_conditions() {
-    if (result_.evaluation.contest.empty())
-      return {};
-    KERNEVO_TRY(kept, journal_.recall(result_.evaluation.contest));
-    if (!kept)
-      return {};
-    KERNEVO_TRY(contest, contest_from_json(*kept, result_.task.objective));
-    if (!contest.cases.empty())
-      result_.conditions = contest.cases.front().episode.candidate.receipt;
-    return {};
   }
 
   Result<void> read_lineage() {

@@ -9,10 +9,13 @@
 namespace kernevo::extract {
 namespace {
 
-// What the virtual device compiles for.
+// What the device compiled for.
 std::string architecture_of(const Extraction& x) {
   if (x.file.architecture)
     return *x.file.architecture;
+  // Of a GPU that no table has, the receipt knows.
+  if (x.conditions && x.conditions->code)
+    return x.conditions->code->architecture;
   const auto gpu = find_gpu(x.started.gpu);
   const int capability = gpu ? gpu->compute_capability : 80;
   const auto toolchain = find_toolchain();

@@ -1,5 +1,7 @@
 #include "kernevo/extract/receipt.h"
 
+#include "kernevo/extract/conditions.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -64,7 +66,8 @@ public:
       add("same", options_.proof);
     add("seed", std::to_string(run.settings.seed));
     add_lineage();
-    add("again", fmt::format("kernevo check {} {}", run.task_file, options_.file));
+    add("again", fmt::format("kernevo check {} {}{}", run.task_file, options_.file,
+                             is_modelled(run) ? "" : " --device " + run.device));
     return std::move(lines_);
   }
 
@@ -98,11 +101,12 @@ private:
     std::string text = run.device;
     if (!run.hardware.empty())
       text += " " + run.hardware;
-    if (x_.conditions && x_.conditions->clocks && x_.conditions->clocks->multiprocessor_mhz)
-      text += fmt::format(", {:.0f} MHz", *x_.conditions->clocks->multiprocessor_mhz);
-    if (x_.conditions && x_.conditions->celsius)
-      text += fmt::format(", {:.0f} C", *x_.conditions->celsius);
+    if (const std::string state = x_.conditions ? clock_and_heat(*x_.conditions) : "";
+        !state.empty())
+      text += ", " + state;
     add("device", text);
+    if (x_.conditions && x_.conditions->code)
+      add("loaded", text_of(*x_.conditions->code));
   }
 
   void add_times() {

@@ -41,16 +41,34 @@ Json settings_to_json(const RunSettings& s) {
             {"command", s.command},
             {"command_seconds", s.command_seconds}};
   put_optional(json, "target_ns", s.target_ns);
+  if (s.hot_cache)
+    json["hot_cache"] = true;
   return json;
 }
 
 RunSettings settings_of(const Json& json) {
-  only_keys(json, {"proposers",       "search",     "seed",          "inputs",
-                   "ahead",           "islands",    "migration",     "budget",
-                   "target_ns",       "roofline",   "plateau",       "first_tuning",
-                   "guard",           "least_gain", "restart_after", "restart_after_tokens",
-                   "poor_speedup",    "llm",        "command",       "command_seconds",
-                   "patience_minutes"});
+  only_keys(json, {"proposers",
+                   "search",
+                   "seed",
+                   "inputs",
+                   "ahead",
+                   "islands",
+                   "migration",
+                   "budget",
+                   "target_ns",
+                   "roofline",
+                   "plateau",
+                   "first_tuning",
+                   "guard",
+                   "least_gain",
+                   "restart_after",
+                   "restart_after_tokens",
+                   "poor_speedup",
+                   "llm",
+                   "command",
+                   "command_seconds",
+                   "patience_minutes",
+                   "hot_cache"});
   RunSettings s;
   s.proposers = json.at("proposers").get<std::vector<std::string>>();
   s.search = enum_at(json, "search", SearchKind::sequential);
@@ -68,6 +86,7 @@ RunSettings settings_of(const Json& json) {
   s.least_gain = json.at("least_gain");
   // Runs from before real shapes were run whole had no patience.
   s.patience_minutes = json.value("patience_minutes", s.patience_minutes);
+  s.hot_cache = json.value("hot_cache", false);
   s.restart_after = json.at("restart_after");
   s.poor_speedup = json.at("poor_speedup");
   // Runs from before there were models have none of these.

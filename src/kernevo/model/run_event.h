@@ -44,6 +44,7 @@ struct RunSettings {
   std::size_t first_tuning = 10; // instances a new structure is granted
   double guard = 0.05;           // no shape may be slower than the reference by more
   double least_gain = 0.01;      // what counts as faster
+  bool hot_cache = false;        // kernels are timed so, where that can be
   double patience_minutes = 5;   // for whole runs of a real shape, of what would be the best
   // A poor start: after so many evaluations not faster than the reference by so much. 0 = never.
   std::uint64_t restart_after = 60;

@@ -5,6 +5,7 @@
 
 #include "kernevo/base/result.h"
 #include "kernevo/base/units.h"
+#include "kernevo/model/loaded_code.h"
 
 #include <cstdint>
 #include <map>
@@ -66,6 +67,8 @@ struct Receipt {
   std::optional<double> watts;
   std::string driver;   // empty for a device that has none
   std::string stand_in; // what plays the GPU; empty for one that is real, or modelled openly
+  // What was loaded of the kernel; absent where the device leaves no choice.
+  std::optional<LoadedCode> code;
   std::uint64_t seed = 0;
   std::string shapes; // the case as the task names its dimensions: "M=1024 N=1024 K=512"
   std::optional<CacheState> cache;

@@ -1,4 +1,5 @@
 #include "kernevo/model/json.h"
+#include "kernevo/model/loaded_code_fields.h"
 #include "kernevo/model/timing_fields.h"
 
 namespace kernevo {
@@ -56,6 +57,7 @@ Json receipt_to_json(const Receipt& receipt) {
   json["driver"] = receipt.driver;
   if (!receipt.stand_in.empty())
     json["stand_in"] = receipt.stand_in;
+  put_loaded_code(json, receipt.code);
   json["seed"] = receipt.seed;
   json["shapes"] = receipt.shapes;
   json["cache"] = receipt.cache ? Json(name_of(*receipt.cache)) : Json(nullptr);
@@ -67,8 +69,8 @@ Json receipt_to_json(const Receipt& receipt) {
 }
 
 Receipt receipt_from_json(const Json& json) {
-  only_keys(json, {"device", "clocks", "celsius", "watts", "driver", "stand_in", "seed", "shapes",
-                   "cache", "tools", "episode"});
+  only_keys(json, {"device", "clocks", "celsius", "watts", "driver", "stand_in", "code", "seed",
+                   "shapes", "cache", "tools", "episode"});
   Receipt receipt;
   json.at("device").get_to(receipt.device);
   if (const Json& clocks = json.at("clocks"); !clocks.is_null()) {
@@ -80,6 +82,7 @@ Receipt receipt_from_json(const Json& json) {
   receipt.watts = get_optional<double>(json, "watts");
   json.at("driver").get_to(receipt.driver);
   receipt.stand_in = json.value("stand_in", std::string());
+  receipt.code = get_loaded_code(json);
   receipt.seed = json.at("seed");
   json.at("shapes").get_to(receipt.shapes);
   receipt.cache = nullable_enum_at(json, "cache", CacheState::hot);

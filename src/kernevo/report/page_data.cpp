@@ -1,6 +1,7 @@
 #include "kernevo/report/page_data.h"
 
 #include "kernevo/evolve/stops.h"
+#include "kernevo/extract/conditions.h"
 #include "kernevo/model/finding_fields.h"
 #include "kernevo/model/run_event_fields.h"
 #include "kernevo/report/importance.h"
@@ -43,7 +44,23 @@ Json run_json(const RunStory& story, std::int64_t made) {
   return json;
 }
 
-Json result_json(const RunStory& story) {
+// In words, one for each thing known; empty where nothing was measured.
+Json conditions_json(store::Journal& journal, const Evaluation& evaluation) {
+  Json lines = Json::array();
+  const auto known = extract::conditions_of(journal, evaluation);
+  if (!known || !*known) // shots that cannot be read cost the page this line
+    return lines;
+  const Receipt& receipt = **known;
+  if (const std::string state = extract::clock_and_heat(receipt); !state.empty())
+    lines.push_back(state);
+  if (receipt.cache)
+    lines.push_back(fmt::format("{} cache", name_of(*receipt.cache)));
+  if (receipt.code)
+    lines.push_back(text_of(*receipt.code));
+  return lines;
+}
+
+Json result_json(const RunStory& story, store::Journal& journal) {
   const evolve::RunState& state = story.state;
   const evolve::Member* best = state.best();
   if (!state.baseline || best == nullptr)
@@ -55,8 +72,10 @@ Json result_json(const RunStory& story) {
       {"parameters", best->parameters},     {"met_by_baseline", evolve::met_by_baseline(state)}};
   put_optional(json, "roofline", best->roofline);
   put_optional(json, "target_ns", state.started.settings.target_ns);
-  if (const Evaluation* one = story.known(best->candidate.step, kEnd))
+  if (const Evaluation* one = story.known(best->candidate.step, kEnd)) {
     json["step"] = one->step;
+    json["conditions"] = conditions_json(journal, *one);
+  }
   return json;
 }
 
@@ -386,7 +405,7 @@ Result<std::string> page_data(const RunStory& story, store::Journal& journal, st
                               const PageLimits& limits) {
   Json page;
   page["run"] = run_json(story, made);
-  page["result"] = result_json(story);
+  page["result"] = result_json(story, journal);
   page["cost"] = cost_json(story);
   page["work"] = work_json(work_of(story, journal));
   page["before_shapes"] = named_shape_times_to_json(story.state.baseline_shapes);

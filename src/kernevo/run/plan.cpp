@@ -2,6 +2,7 @@
 
 #include "kernevo/base/printable.h"
 #include "kernevo/base/suggest.h"
+#include "kernevo/evaluate/bench.h"
 #include "kernevo/evaluate/secret_seeds.h"
 #include "kernevo/run/proposers.h"
 
@@ -94,6 +95,8 @@ Result<RunSettings> settings_of(const RunPlan& plan, const Task& task) {
 Result<SettledPlan> settle(const RunPlan& plan) {
   KERNEVO_TRY(context, evolve::make_run_context(plan.task_file, plan.device));
   KERNEVO_TRY(settings, settings_of(plan, context.task));
+  KERNEVO_CHECK(check_cache(*context.device, settings.hot_cache));
+  context.time_with(settings.hot_cache);
   KERNEVO_CHECK(check_name(plan.name));
   return SettledPlan{plan, std::move(context), std::move(settings)};
 }

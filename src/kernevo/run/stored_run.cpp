@@ -28,6 +28,7 @@ Result<evolve::RunContext> context_of(StoredRun& run) {
   const DeviceChoice device = started.device.empty() ? DeviceChoice{.gpu = started.gpu}
                                                      : DeviceChoice{.device = started.device};
   KERNEVO_TRY(context, evolve::make_run_context(task_text, started.task_file, device));
+  context.time_with(started.settings.hot_cache);
   if (context.identity != started.context)
     return fail(ErrorCode::input,
                 "this run was made with another program, compiler, table of the GPU or reference; "

@@ -31,7 +31,7 @@ Result<std::string> kernel_id(const Task& task, const KernelFile& kernel) {
 } // namespace
 
 Result<TuningSubject> prepare_subject(const Task& task, const KernelFile& kernel,
-                                      const Device& device) {
+                                      const Device& device, bool hot_cache) {
   const Gpu& gpu = device.gpu();
   if (kernel.language != KernelLanguage::cuda)
     return fail(ErrorCode::unsupported, "Triton kernel files cannot be tuned yet",
@@ -55,7 +55,7 @@ Result<TuningSubject> prepare_subject(const Task& task, const KernelFile& kernel
   KERNEVO_TRY(kernel_text, kernel_id(task, kernel));
   KERNEVO_TRY(fingerprint, device.fingerprint());
   subject.kernel_id = std::move(kernel_text);
-  subject.device_id = std::move(fingerprint);
+  subject.device_id = fingerprint + (hot_cache ? ", hot cache" : "");
   subject.device = device.identity();
   for (const auto& [name, extent] : task.shapes.front().dims)
     subject.problem_size.push_back(extent);

@@ -28,7 +28,7 @@ struct TuningSubject {
 // An input error for a kernel there is nothing to tune in, a parameter nobody uses, constraints
 // that exclude everything and launches the GPU can never make.
 Result<TuningSubject> prepare_subject(const Task& task, const KernelFile& kernel,
-                                      const Device& device);
+                                      const Device& device, bool hot_cache = false);
 
 // Where the log of a subject lies unless the user says; empty when there is no cache folder.
 std::filesystem::path default_log(const TuningSubject& subject);

@@ -285,7 +285,7 @@ TEST_F(CudaShotsTest, TimesBothSidesAndLetsTheJudgeLook) {
   const RunRequest plan = request();
   const Timed incumbent{first.get(), &plan, &*arena_};
   const Timed candidate{second.get(), &plan, &*arena_};
-  auto shots = device_->shots(incumbent, &candidate);
+  auto shots = device_->shots(incumbent, &candidate, CacheState::cold);
   ASSERT_TRUE(shots) << format_error(shots.error());
   const float fresh = 100;
   // More shots than there are sets of buffers.
@@ -308,7 +308,7 @@ TEST_F(CudaShotsTest, TimesBothSidesAndLetsTheJudgeLook) {
   EXPECT_EQ(at(0, 4), 4);
 }
 
-// What a shot leaves must not be what the next one finds.
+// What a shot leaves must not be what the next one finds, nor the run that made the caches hot.
 TEST_F(CudaShotsTest, OutputsArePoisonedAndTensorsOfBothKindsPutBack) {
   auto module =
       load("extern \"C\" __global__ void add(float* A, const float* B, float* C, float* S,"
@@ -318,12 +318,14 @@ TEST_F(CudaShotsTest, OutputsArePoisonedAndTensorsOfBothKindsPutBack) {
   RunRequest plan = request();
   plan.tensors[0].read_only = false;
   const Timed side{module.get(), &plan, &*arena_};
-  auto shots = device_->shots(side, nullptr);
-  ASSERT_TRUE(shots) << format_error(shots.error());
-  for (int turn = 0; turn < 5; ++turn) {
-    ASSERT_TRUE((*shots)->shoot(Side::incumbent));
-    EXPECT_EQ(read(**shots, Side::incumbent, 0, 10), 11) << turn;
-    EXPECT_EQ(read(**shots, Side::incumbent, 2, 10), 2) << turn;
+  for (const CacheState cache : {CacheState::cold, CacheState::hot}) {
+    auto shots = device_->shots(side, nullptr, cache);
+    ASSERT_TRUE(shots) << format_error(shots.error());
+    for (int turn = 0; turn < 5; ++turn) {
+      ASSERT_TRUE((*shots)->shoot(Side::incumbent));
+      EXPECT_EQ(read(**shots, Side::incumbent, 0, 10), 11) << turn;
+      EXPECT_EQ(read(**shots, Side::incumbent, 2, 10), 2) << turn;
+    }
   }
 }
 
@@ -334,7 +336,7 @@ TEST_F(CudaShotsTest, AFaultSaysWhoseItWas) {
   const RunRequest plan = request();
   const Timed incumbent{good.get(), &plan, &*arena_};
   const Timed candidate{bad.get(), &plan, &*arena_};
-  auto shots = device_->shots(incumbent, &candidate);
+  auto shots = device_->shots(incumbent, &candidate, CacheState::cold);
   ASSERT_TRUE(shots) << format_error(shots.error());
   ASSERT_TRUE((*shots)->shoot(Side::incumbent));
   EXPECT_FALSE((*shots)->shoot(Side::candidate));
@@ -349,7 +351,7 @@ TEST_F(CudaShotsTest, AChangedInputIsFoundWhenTheShotsAreAudited) {
   ASSERT_NE(module, nullptr);
   const RunRequest plan = request();
   const Timed side{module.get(), &plan, &*arena_};
-  auto shots = device_->shots(side, nullptr);
+  auto shots = device_->shots(side, nullptr, CacheState::cold);
   ASSERT_TRUE(shots) << format_error(shots.error());
   ASSERT_TRUE((*shots)->shoot(Side::incumbent));
   const auto audited = (*shots)->audit();
@@ -362,7 +364,7 @@ TEST_F(CudaShotsTest, NobodyElseRunsOnTheGpuMeanwhile) {
   ASSERT_NE(module, nullptr);
   const RunRequest plan = request();
   const Timed side{module.get(), &plan, &*arena_};
-  auto shots = device_->shots(side, nullptr);
+  auto shots = device_->shots(side, nullptr, CacheState::cold);
   ASSERT_TRUE(shots) << format_error(shots.error());
   // The same thread may; another waits.
   EXPECT_FALSE(run(*module).fault);

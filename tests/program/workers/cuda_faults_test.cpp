@@ -168,7 +168,7 @@ protected:
   }
   Result<std::unique_ptr<DeviceShots>> shots() {
     timed_ = {module_.get(), &request_, &*arena_};
-    return device_->shots(timed_, nullptr);
+    return device_->shots(timed_, nullptr, CacheState::cold);
   }
   RunRequest request_ = request();
   Timed timed_;

@@ -150,7 +150,7 @@ TEST_P(EveryDevice, MakesShotsExactlyWhenItMeasures) {
   ASSERT_TRUE(laid);
   const RunRequest request = subject.request(*prepared->plan(*problem), laid->run);
   const Timed side{&subject.module(), &request, &laid->arena};
-  const auto shots = device_->shots(side, &side);
+  const auto shots = device_->shots(side, &side, CacheState::cold);
   ASSERT_EQ(shots.has_value(), device_->capabilities().measures);
   if (!shots)
     return;

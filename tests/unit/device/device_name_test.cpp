@@ -118,7 +118,8 @@ TEST(DeviceNames, EveryDeviceOfTheListCanBeOpenedByItsName) {
     EXPECT_EQ((*device)->identity().name, name);
     EXPECT_EQ((*device)->identity().method, TimingMethod::modelled);
     EXPECT_FALSE((*device)->capabilities().measures);
-    EXPECT_FALSE((*device)->shots({}, nullptr)) << "nothing is measured on a model";
+    EXPECT_FALSE((*device)->shots({}, nullptr, CacheState::cold))
+        << "nothing is measured on a model";
     EXPECT_THAT(devices_here(), HasSubstr(name));
   }
 }

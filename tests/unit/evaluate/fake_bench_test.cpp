@@ -50,6 +50,36 @@ TEST(BenchOnAFake, GivesTheScriptedTimesAsMeasured) {
   EXPECT_EQ(static_cast<std::size_t>(device->counts().shots), samples);
 }
 
+TEST(BenchOnAFake, TheReceiptSaysWhatWasLoadedAndHowTheCachesWere) {
+  FakeScript script = scripted_kernels();
+  script.code = LoadedCode{CodeForm::cubin, "sm_80", "ptxas 13.2.86"};
+  const auto device = fake_device(script);
+  for (const bool hot : {false, true}) {
+    BenchOptions options;
+    options.hot_cache = hot;
+    const BenchResult result = bench(*device, scripted_add("takes(N);"), options);
+    ASSERT_FALSE(result.cases.empty());
+    const Receipt& receipt = result.cases[0].timing.receipt;
+    EXPECT_EQ(receipt.code, script.code);
+    EXPECT_EQ(receipt.cache, hot ? CacheState::hot : CacheState::cold);
+    EXPECT_EQ(device->counts().hot > 0, hot) << "the device is told";
+  }
+}
+
+TEST(BenchOnAFake, HotCachesAreRefusedWhereTimesAreOfColdOnes) {
+  FakeScript script = scripted_kernels();
+  script.hot_cache = false;
+  const auto device = fake_device(script);
+  const Task task = task_of(kTask);
+  const KernelFile kernel = kernel_of(scripted_add("takes(N);"));
+  BenchOptions options;
+  options.hot_cache = true;
+  const auto result = bench_kernel(*device, task, kernel, options);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::usage);
+  EXPECT_THAT(result.error().message, HasSubstr("--hot-cache"));
+}
+
 // The record of a measured bench says so wherever it is read.
 TEST(BenchOnAFake, ItsRecordNeverSpeaksOfAModel) {
   const BenchResult result = bench(*fake_device(), scripted_add("takes(N);"));

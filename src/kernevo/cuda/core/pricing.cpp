@@ -138,7 +138,8 @@ bool Pricing::Totals::like(const Totals& other) const {
 }
 
 Pricing::Pricing(const Gpu& gpu)
-    : gpu_(gpu), modelled_(wants_modelled_time()), owner_(getpid()),
+    : gpu_(gpu), required_(setting("KERNEVO_TIME", "") == "modelled"),
+      modelled_(wants_modelled_time()), owner_(getpid()),
       clock_([this](Transfer transfer, std::uint64_t bytes) {
         return price_transfer(transfer, bytes);
       }),
@@ -162,7 +163,8 @@ bool Pricing::modelled() {
     return modelled_;
   decided_ = true;
   if (const auto started = process_.start(); !started) {
-    fmt::print(stderr, "kernevo: times cannot be modelled, events carry the wall clock: {}\n",
+    fmt::print(stderr, "kernevo: times cannot be modelled, {}: {}\n",
+               required_ ? "and KERNEVO_TIME wants no others" : "events carry the wall clock",
                printable(format_error(started.error())));
     modelled_ = false;
     wanted_ = false;

@@ -38,6 +38,8 @@ public:
   // Whether events carry modelled time. Asked for the first time when a program wants a time: where
   // there is no price worker that is said once, and the wall clock serves to the end.
   bool modelled();
+  // Whether the environment asks for modelled time by name: then the wall clock is no way out.
+  bool required() const { return required_; }
 
   StreamClock& clock() { return clock_; }
 
@@ -114,6 +116,7 @@ private:
 
   Gpu gpu_;
   Architecture architecture_;
+  bool required_ = false;
   bool modelled_ = true;
   bool decided_ = false; // whether events carry modelled time
   std::atomic<bool> wanted_ = false;

@@ -150,7 +150,10 @@ cudaError_t elapsed_time(float* milliseconds, cudaEvent_t begin, cudaEvent_t end
     from = begin->time;
     to = end->time;
   }
-  if (from != nullptr && to != nullptr && pricing().modelled()) {
+  const bool entered = from != nullptr && to != nullptr;
+  if (entered && !pricing().modelled() && pricing().required())
+    return set_error(cudaErrorNotSupported);
+  if (entered && pricing().modelled()) {
     StreamClock& clock = pricing().clock();
     const auto elapsed = clock.elapsed_ns(from, to); // may wait for prices
     if (!elapsed)
