@@ -31,6 +31,7 @@ void add_common(CommandLine& app, CommonOptions& options);
 Command add_ask(CommandLine& app);
 Command add_bench(CommandLine& app);
 Command add_bench_search(CommandLine& app);
+Command add_calibrate(CommandLine& app);
 Command add_check(CommandLine& app);
 Command add_compare(CommandLine& app);
 Command add_devices(CommandLine& app);

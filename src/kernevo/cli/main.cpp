@@ -90,6 +90,7 @@ int run(int argc, char** argv) {
   commands["ask"] = add_ask(app);
   commands["bench"] = add_bench(app);
   commands["bench-search"] = add_bench_search(app);
+  commands["calibrate"] = add_calibrate(app);
   commands["check"] = add_check(app);
   commands["compare"] = add_compare(app);
   commands["devices"] = add_devices(app);

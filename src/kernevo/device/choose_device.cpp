@@ -137,6 +137,12 @@ Result<std::shared_ptr<Device>> open_device(const DeviceChoice& choice,
   return std::move(device);
 }
 
+Result<std::optional<Gpu>> find_listed(const Gpu& gpu) {
+  KERNEVO_TRY(gpus, load_gpus());
+  const Gpu* const listed = listed_as(gpu, gpus);
+  return listed == nullptr ? std::nullopt : std::optional(*listed);
+}
+
 std::string mismatch_of(const DeviceIdentity& device, const std::string& target_gpu) {
   if (device.model.empty() || target_gpu.empty())
     return {};

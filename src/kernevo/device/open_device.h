@@ -33,6 +33,9 @@ Result<std::shared_ptr<Device>> open_device(const DeviceChoice& choice,
 // The virtual GPU that is most like it: by name, else by compute capability.
 Result<Device::Companion> find_companion(const Gpu& gpu);
 
+// The GPU of the tables that goes by such a name and has such a compute capability.
+Result<std::optional<Gpu>> find_listed(const Gpu& gpu);
+
 // One line where a GPU behind a driver is another than the task is written for; empty else.
 std::string mismatch_of(const DeviceIdentity& device, const std::string& target_gpu);
 

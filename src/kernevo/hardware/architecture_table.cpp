@@ -100,6 +100,13 @@ std::optional<int> capability_of(const std::filesystem::path& path) {
 
 } // namespace
 
+Result<bool> has_architecture(int compute_capability) {
+  KERNEVO_TRY(paths, share_files("architectures"));
+  return std::ranges::any_of(paths, [&](const std::filesystem::path& path) {
+    return capability_of(path) == compute_capability;
+  });
+}
+
 Result<Architecture> find_architecture(int compute_capability) {
   KERNEVO_TRY(paths, share_files("architectures"));
   std::optional<int> best;
