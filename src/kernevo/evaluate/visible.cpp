@@ -4,6 +4,7 @@
 #include "kernevo/evaluate/fault_words.h"
 #include "kernevo/model/json.h"
 #include "kernevo/model/json_fields.h"
+#include "kernevo/model/loaded_code_fields.h"
 #include "kernevo/model/source_lines.h"
 #include "kernevo/task/catalogue.h"
 #include "kernevo/task/drawn_shapes.h"
@@ -251,6 +252,7 @@ std::string to_json(const VisibleCheck& check) {
   const CheckResult& result = check.result;
   Json json = Json::parse(to_json(result.verdict));
   json["device"] = result.device.name;
+  put_loaded_code(json, result.code);
   if (check.hidden_cases)
     json["hidden_cases"] = *check.hidden_cases;
   if (result.seed)
