@@ -26,6 +26,7 @@ MeasurePlan plan_of_probe() {
   MeasurePlan plan;
   plan.warm_up.window = 3;
   plan.warm_up.max_shots = 30;
+  plan.warm_up.max_time = {5e8};
   plan.min_samples = 6;
   plan.max_samples = 200;
   plan.time_limit = {60e9};
