@@ -47,7 +47,12 @@ Result<std::optional<HardwareCounters>> count_hardware(Device& device,
   for (const ShapeCase& shape : prepared.task->shapes) {
     if (!wants(options, shape))
       continue;
-    KERNEVO_TRY(run, count_shape(*loaded.subject, shape, map, options));
+    auto counted = count_shape(*loaded.subject, shape, map, options);
+    // Who reads counters may fail at it without harm: the times are there already.
+    if (!counted && counted.error().code == ErrorCode::infrastructure)
+      return refused(std::move(counters), counted.error().message,
+                     counted.error().fix.empty() ? "try again" : counted.error().fix);
+    KERNEVO_TRY(run, std::move(counted));
     if (run.fault)
       return refused(std::move(counters),
                      fmt::format("it failed while it was counted: {}", run.fault->message),
