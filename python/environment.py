@@ -315,6 +315,9 @@ def main():
         if options.json:
             print(json.dumps(state(environment)))
         return 0
+    except KeyboardInterrupt:
+        print("kernevo: stopped; 'kernevo setup python' begins again with what is missing", file=sys.stderr)
+        return 130
     except (Trouble, OSError) as problem:
         if options.json:
             print(json.dumps({"ready": False, "error": str(problem)}))

@@ -44,8 +44,10 @@ public:
   }
 
   at::Tensor on_device(const at::Tensor& result) {
-    if (!result.defined() || !result.device().is_cpu() || !result.has_storage())
+    if (!result.defined() || !result.device().is_cpu())
       return result;
+    TORCH_CHECK_NOT_IMPLEMENTED(result.layout() == c10::kStrided, result.layout(),
+                                " tensors are not on the virtual GPU");
     for (const Pair& pair : tensors_)
       if (pair.host.is_same(result))
         return pair.device;

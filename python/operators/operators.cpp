@@ -48,6 +48,15 @@ public:
   }
 };
 
+// Asks whether a library of NVIDIA's is to be used.
+class No final : public c10::OperatorKernel {
+public:
+  void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
+    torch::jit::drop(*stack, op.schema().arguments().size());
+    stack->emplace_back(false);
+  }
+};
+
 // Bytes are copied by the virtual GPU, in the order of the stream and at its price; what also
 // converts or reorders does so on one side first.
 at::Tensor& copy(at::Tensor& to, const at::Tensor& from, bool non_blocking) {
@@ -157,6 +166,8 @@ int install() {
       library().impl("aten::copy_", &copy);
     } else if (plain == "_fused_sdp_choice") {
       library().impl("aten::_fused_sdp_choice", &plain_attention);
+    } else if (plain.starts_with("_use_cudnn") || plain.starts_with("_use_miopen")) {
+      put<No>(name);
     } else if (op->hasKernelForDispatchKey(c10::DispatchKey::CUDA) || reaches_kernels(plain)) {
       if (op->hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)) {
         put<HostOperator>(name, traits_of(*op));

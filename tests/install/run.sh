@@ -31,4 +31,7 @@ cat >scale.ptx <<'PTX'
 }
 PTX
 env -u KERNEVO_JIT_PLUGIN bin/kernevo jit scale.ptx --quiet | grep '^scale: 8 instructions' >/dev/null
+# What `kernevo setup python` makes its environment of.
+test -f share/kernevo/python/environment.py -a -f share/kernevo/python/operators/operators.cpp
+test -x share/kernevo/python/kernevo_virtual/ptxas -a -x share/kernevo/nvcc/nvcc
 echo "install: passed"

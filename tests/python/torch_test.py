@@ -122,6 +122,14 @@ class Modules(unittest.TestCase):
         for kind in (nn.LSTM, nn.GRU, nn.RNN):
             on_both(kind(4, 6, 2), torch.randn(5, 3, 4))
 
+    def test_losses_of_sequences(self):
+        x = torch.randn(12, 2, 5)
+        targets, long, short = torch.tensor([[1, 2, 3], [3, 4, 1]]), torch.tensor([12, 10]), torch.tensor([3, 2])
+        wanted = F.ctc_loss(x.log_softmax(2), targets, long, short)
+        close(F.ctc_loss(x.cuda().log_softmax(2), targets.cuda(), long, short).cpu(), wanted)
+        with self.assertRaisesRegex(NotImplementedError, "Sparse tensors are not on the virtual GPU"):
+            x.cuda().to_sparse()
+
     def test_attention_whatever_is_asked_for(self):
         q, k, v = (torch.randn(2, 4, 16, 8) for _ in range(3))
         wanted = F.scaled_dot_product_attention(q, k, v, is_causal=True)
