@@ -205,6 +205,34 @@ TEST_F(ConditionalNodes, StandInEachOther) {
   EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
 }
 
+TEST_F(ConditionalNodes, ANodeSaysWhatItWasMadeOf) {
+  const cudaGraphConditionalHandle handle = condition(1, 0);
+  const cudaGraphNode_t launched = add(graph_, 3);
+  const auto bodies = choose(graph_, handle, cudaGraphCondTypeSwitch, 2, {launched});
+  ASSERT_EQ(bodies.size(), 2U);
+  std::array<cudaGraphNode_t, 2> nodes{};
+  std::size_t count = nodes.size();
+  ASSERT_EQ(cudaGraphGetNodes(graph_, nodes.data(), &count), cudaSuccess);
+  CUgraphNodeParams said{};
+  ASSERT_EQ(cuGraphNodeGetParams(nodes[1], &said), CUDA_SUCCESS);
+  EXPECT_EQ(said.type, CU_GRAPH_NODE_TYPE_CONDITIONAL);
+  EXPECT_EQ(said.conditional.handle, handle);
+  EXPECT_EQ(said.conditional.size, 2U);
+  EXPECT_EQ(said.conditional.phGraph_out[1], bodies[1]);
+  ASSERT_EQ(cuGraphNodeGetParams(nodes[0], &said), CUDA_SUCCESS);
+  EXPECT_EQ(said.type, CU_GRAPH_NODE_TYPE_KERNEL);
+  EXPECT_EQ(said.kernel.gridDimX, 1U);
+  EXPECT_EQ(*static_cast<unsigned*>(said.kernel.kernelParams[1]), 3U);
+  cudaGraphNode_t copied = nullptr;
+  ASSERT_EQ(
+      cudaGraphAddMemcpyNode1D(&copied, graph_, nullptr, 0, data_, data_ + 1, 4, cudaMemcpyDefault),
+      cudaSuccess);
+  ASSERT_EQ(cuGraphNodeGetParams(copied, &said), CUDA_SUCCESS);
+  EXPECT_EQ(said.memcpy.copyParams.WidthInBytes, 4U);
+  EXPECT_EQ(said.memcpy.copyParams.srcPitch, 0U) << "one row has none";
+  EXPECT_EQ(cuGraphNodeGetParams(nullptr, &said), CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(ConditionalNodes, WhatIsNotRightIsRefused) {
   const cudaGraphConditionalHandle handle = condition(1, 0);
   EXPECT_TRUE(choose(graph_, handle, cudaGraphCondTypeWhile, 2).empty());
@@ -216,6 +244,10 @@ TEST_F(ConditionalNodes, WhatIsNotRightIsRefused) {
   EXPECT_EQ(cudaGraphConditionalHandleCreate(&none, graph_, 0, 2), cudaErrorInvalidValue);
   cudaGraph_t body = choose(graph_, handle, cudaGraphCondTypeIf, 1).at(0);
   EXPECT_EQ(cudaGraphDestroy(body), cudaErrorInvalidValue); // it is its node's
+  cudaGraph_t other = nullptr;
+  ASSERT_EQ(cudaGraphCreate(&other, 0), cudaSuccess);
+  EXPECT_TRUE(choose(other, handle, cudaGraphCondTypeIf, 1).empty()) << "another graph's condition";
+  EXPECT_EQ(cudaGraphDestroy(other), cudaSuccess);
 }
 
 } // namespace

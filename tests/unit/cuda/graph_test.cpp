@@ -263,6 +263,12 @@ TEST_F(CudaGraph, MemoryOfAGraphHasItsAddressBeforeTheLaunch) {
             cudaSuccess);
   cudaGraphNode_t freed = nullptr;
   ASSERT_EQ(cudaGraphAddMemFreeNode(&freed, graph_, &copied, 1, allocation.dptr), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroyNode(copied), cudaErrorNotSupported);
+  EXPECT_EQ(cudaGraphRemoveDependencies(graph_, &copied, &freed, nullptr, 1),
+            cudaErrorNotSupported);
+  cudaGraphNode_t nothing = nullptr;
+  EXPECT_EQ(cudaGraphAddMemFreeNode(&nothing, graph_, nullptr, 0, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGraphAddDependencies(graph_, &freed, &freed, nullptr, 1), cudaErrorInvalidValue);
   const cudaGraphExec_t executable = made();
   EXPECT_EQ(cudaGraphLaunch(executable, nullptr), cudaSuccess);
   EXPECT_EQ(cudaGraphLaunch(executable, nullptr), cudaSuccess) << "again, with the same memory";

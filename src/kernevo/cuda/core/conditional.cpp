@@ -38,11 +38,12 @@ bool fits(cudaGraphConditionalNodeType type, unsigned size) {
 
 } // namespace
 
-std::shared_ptr<Condition> Condition::make(unsigned initial, bool assigned) {
+std::shared_ptr<Condition> Condition::make(const CUgraph_st& graph, unsigned initial,
+                                           bool assigned) {
   const auto memory = Session::get().machine().allocate(sizeof(unsigned), "a graph's condition");
   if (!memory)
     return nullptr;
-  const std::shared_ptr<Condition> made(new Condition(*memory, initial, assigned));
+  const std::shared_ptr<Condition> made(new Condition(*memory, graph.whole, initial, assigned));
   made->set(assigned ? initial : 0);
   const std::lock_guard lock(known().mutex);
   known().all[made->handle()] = made;
@@ -93,15 +94,18 @@ const CUgraph_st* Conditional::chosen(bool first) const {
   return stays && number < bodies.size() ? bodies[number].get() : nullptr;
 }
 
-std::shared_ptr<Conditional> make_conditional(cudaConditionalNodeParams& parameters) {
+std::shared_ptr<Conditional> make_conditional(const CUgraph_st& graph,
+                                              cudaConditionalNodeParams& parameters) {
   const auto condition = Condition::find(parameters.handle);
-  if (condition == nullptr || !fits(parameters.type, parameters.size))
+  if (condition == nullptr || !condition->serves(graph) || !fits(parameters.type, parameters.size))
     return nullptr;
   auto made = std::make_shared<Conditional>();
   made->on = condition;
   made->type = parameters.type;
-  for (unsigned i = 0; i < parameters.size; ++i)
+  for (unsigned i = 0; i < parameters.size; ++i) {
     made->add_body(std::make_unique<CUgraph_st>());
+    made->bodies.back()->whole = graph.whole;
+  }
   parameters.phGraph_out = made->handles.data();
   return made;
 }

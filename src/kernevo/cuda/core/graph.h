@@ -60,6 +60,7 @@ struct CUgraph_st : kernevo::cuda::Live<CUgraph_st> {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
   std::map<const CUgraphNode_st*, CUgraphNode_st*> clone_of; // nodes of the graph this is a copy of
   unsigned id = kernevo::cuda::next_graph_id();
+  unsigned whole = id; // the graph it is a body in, or itself
   unsigned nodes_made = 0;
   bool is_child = false;                                             // of a node, which owns it
   std::vector<std::shared_ptr<kernevo::cuda::Condition>> conditions; // made for it

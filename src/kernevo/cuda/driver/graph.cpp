@@ -111,6 +111,8 @@ CUDA_MEMCPY3D driver_params(const cudaMemcpy3DParms& p) {
   made.WidthInBytes = p.extent.width * element;
   made.Height = p.extent.height;
   made.Depth = p.extent.depth;
+  if (made.Height <= 1 && made.Depth <= 1) // one row has no distance to the next
+    made.srcPitch = made.srcHeight = made.dstPitch = made.dstHeight = 0;
   return made;
 }
 
@@ -612,6 +614,12 @@ CUresult cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams* p) {
   case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
     return cuGraphEventRecordNodeSetEvent(node, p->eventRecord.event);
   case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return cuGraphEventWaitNodeSetEvent(node, p->eventWait.event);
+  case CU_GRAPH_NODE_TYPE_GRAPH: {
+    cudaGraphNodeParams made{};
+    made.type = cudaGraphNodeTypeGraph;
+    made.graph.graph = p->graph.graph;
+    return same(cudaGraphNodeSetParams, node, &made);
+  }
   default: return CUDA_ERROR_NOT_SUPPORTED;
   }
 }

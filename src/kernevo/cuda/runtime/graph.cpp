@@ -101,7 +101,8 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle,
   if (handle == nullptr || !CUgraph_st::has(graph) ||
       (flags & ~static_cast<unsigned>(cudaGraphCondAssignDefault)) != 0)
     return kernevo::cuda::set_error(cudaErrorInvalidValue);
-  auto made = kernevo::cuda::Condition::make(initial, (flags & cudaGraphCondAssignDefault) != 0);
+  auto made =
+      kernevo::cuda::Condition::make(*graph, initial, (flags & cudaGraphCondAssignDefault) != 0);
   if (made == nullptr)
     return kernevo::cuda::set_error(cudaErrorMemoryAllocation);
   *handle = made->handle();

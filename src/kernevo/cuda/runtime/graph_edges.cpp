@@ -20,6 +20,13 @@ bool are_ends(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNod
                          graph->owns({to, count})));
 }
 
+// Whoever allocates memory in a graph cannot take nodes and edges out of it.
+bool is_fixed(const CUgraph_st& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) {
+    return node->type == cudaGraphNodeTypeMemAlloc || node->type == cudaGraphNodeTypeMemFree;
+  });
+}
+
 cudaError_t fill_list(const std::vector<CUgraphNode_st*>& all, cudaGraphNode_t* list,
                       std::size_t* count) {
   if (list != nullptr) {
@@ -103,6 +110,9 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
   if (!are_ends(graph, from, to, count))
     return refuse();
   for (std::size_t i = 0; i < count; ++i)
+    if (from[i] == to[i])
+      return refuse();
+  for (std::size_t i = 0; i < count; ++i)
     to[i]->needs.push_back(from[i]);
   return cudaSuccess;
 }
@@ -111,6 +121,8 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
                                         const cudaGraphEdgeData* /*data*/, std::size_t count) {
   if (!are_ends(graph, from, to, count))
     return refuse();
+  if (is_fixed(*graph))
+    return kernevo::cuda::set_error(cudaErrorNotSupported);
   for (std::size_t i = 0; i < count; ++i)
     std::erase(to[i]->needs, from[i]);
   return cudaSuccess;
@@ -119,6 +131,8 @@ cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
   if (!CUgraphNode_st::has(node))
     return refuse();
   CUgraph_st& graph = *node->graph;
+  if (is_fixed(graph))
+    return kernevo::cuda::set_error(cudaErrorNotSupported);
   for (const auto& other : graph.nodes)
     std::erase(other->needs, node);
   std::erase_if(graph.nodes, [&](const auto& other) { return other.get() == node; });

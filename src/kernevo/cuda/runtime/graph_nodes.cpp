@@ -125,7 +125,7 @@ cudaMemsetParams plain(const cudaMemsetParamsV2& p) {
 bool set_conditional(CUgraphNode_st& node, cudaConditionalNodeParams& parameters) {
   if (node.conditional != nullptr)
     return false; // it cannot be made another one
-  node.conditional = kernevo::cuda::make_conditional(parameters);
+  node.conditional = kernevo::cuda::make_conditional(*node.graph, parameters);
   return node.conditional != nullptr;
 }
 
@@ -242,8 +242,8 @@ cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
     return cudaErrorInvalidValue;
   return set_event(**node, event) ? cudaSuccess : give_up(graph);
 }
-// The address must be known now, so the memory is taken now; it stays for the next launch when it is
-// freed, in the graph or outside, and goes with the process.
+// The address must be known now, so the memory is taken now; it stays for the next launch when it
+// is freed, in the graph or outside, and goes with the process.
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                      const cudaGraphNode_t* needs, std::size_t count,
                                      cudaMemAllocNodeParams* parameters) {
@@ -272,6 +272,8 @@ cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                     const cudaGraphNode_t* needs, std::size_t count,
                                     void* pointer) {
+  if (Session::get().machine().bytes(kernevo::cuda::address_of(pointer)).empty())
+    return refuse();
   if (add(node, graph, needs, count, cudaGraphNodeTypeMemFree) != cudaSuccess)
     return cudaErrorInvalidValue;
   (*node)->freed = pointer;
