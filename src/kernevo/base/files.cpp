@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
@@ -72,7 +73,12 @@ Result<fs::path> share_folder() {
     places.emplace_back(set);
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
+  // A library of ours in somebody else's program: PREFIX/lib/kernevo/cuda.
+  Dl_info own{};
+  if (dladdr(reinterpret_cast<void*>(&share_folder), &own) != 0 && own.dli_fname != nullptr)
+    if (const fs::path file = fs::weakly_canonical(own.dli_fname, error); file != program)
+      places.push_back((file.parent_path() / "../../../share/kernevo").lexically_normal());
+  if (!program.empty()) {
     places.push_back(program.parent_path() / "share");
     places.push_back(program.parent_path().parent_path() / "share" / "kernevo");
   }

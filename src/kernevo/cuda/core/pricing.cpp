@@ -147,8 +147,8 @@ Pricing::Pricing(const Gpu& gpu)
   auto architecture = find_architecture(gpu.compute_capability);
   if (architecture)
     architecture_ = std::move(*architecture);
-  else
-    modelled_ = false; // no GPU without one; a damaged installation is told when time is asked for
+  else if (modelled_)
+    give_up(architecture.error()); // a library and a share/ of two versions
   if (report_.empty())
     return;
   want();
@@ -157,18 +157,21 @@ Pricing::Pricing(const Gpu& gpu)
 
 Pricing::~Pricing() = default;
 
+void Pricing::give_up(const Error& why) {
+  fmt::print(stderr, "kernevo: times cannot be modelled, {}: {}\n",
+             required_ ? "and KERNEVO_TIME wants no others" : "events carry the wall clock",
+             printable(format_error(why)));
+  modelled_ = false;
+  wanted_ = false;
+}
+
 bool Pricing::modelled() {
   const std::lock_guard lock(mutex_);
   if (!modelled_ || decided_)
     return modelled_;
   decided_ = true;
-  if (const auto started = process_.start(); !started) {
-    fmt::print(stderr, "kernevo: times cannot be modelled, {}: {}\n",
-               required_ ? "and KERNEVO_TIME wants no others" : "events carry the wall clock",
-               printable(format_error(started.error())));
-    modelled_ = false;
-    wanted_ = false;
-  }
+  if (const auto started = process_.start(); !started)
+    give_up(started.error());
   told_ = modelled_;
   return modelled_;
 }

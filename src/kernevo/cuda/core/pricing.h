@@ -99,6 +99,8 @@ private:
     auto operator<=>(const Key&) const = default;
   };
 
+  // Says why, once.
+  void give_up(const Error& why);
   vgpu::LaunchResult launch_uncounted(vgpu::Machine& machine, const vgpu::Program& program,
                                       const vgpu::LaunchConfig& config);
   static WorkRatio ratio_of(const Totals& launch, const Totals& counted);
