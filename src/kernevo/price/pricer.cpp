@@ -2,6 +2,7 @@
 
 #include "kernevo/explain/explain.h"
 #include "kernevo/hardware/gpu_table.h"
+#include "kernevo/model/register_limit.h"
 #include "kernevo/predict/model_launch.h"
 #include "kernevo/ptx/target.h"
 #include "kernevo/sass/disassemble.h"
@@ -66,6 +67,7 @@ Pricer::Code Pricer::assemble(const Module& module, const std::string& entry) co
   sass::DisassembleOptions how;
   how.architecture = architecture_for(*toolchain_, gpu_, ptx);
   how.entry = entry;
+  how.max_registers = register_limit(ptx);
   auto code = sass::disassemble(*toolchain_, ptx, how);
   if (!code)
     return {std::nullopt, code.error().message};
@@ -91,6 +93,7 @@ Result<std::vector<KernelResources>> Pricer::read_resources(const Module& module
   request.ptx = text;
   request.architecture = architecture_for(*toolchain_, gpu_, text);
   request.entry = entry;
+  request.max_registers = register_limit(text);
   return assembled_resources(*toolchain_, request);
 }
 

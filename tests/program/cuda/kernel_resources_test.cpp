@@ -2,10 +2,12 @@
 #include "toolchain_test.h"
 
 #include <array>
+#include <cstdint>
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -105,6 +107,21 @@ TEST_F(KernelResources, RegistersAndMemoryAreTheAssemblers) {
   ASSERT_EQ(cudaFuncGetAttributes(&all, kernel("stacked")), cudaSuccess);
   EXPECT_EQ(all.localSizeBytes, 400U);
   EXPECT_EQ(all.constSizeBytes, 192U);
+}
+
+TEST_F(KernelResources, WhoLoadsAModuleMayLimitRegisters) {
+  if (IsSkipped())
+    return;
+  CUmodule limited = nullptr;
+  CUjit_option option = CU_JIT_MAX_REGISTERS;
+  void* value = reinterpret_cast<void*>(std::uintptr_t{40}); // NOLINT
+  ASSERT_EQ(cuModuleLoadDataEx(&limited, kernels().c_str(), 1, &option, &value), CUDA_SUCCESS);
+  std::swap(module_, limited);
+  EXPECT_LE(attribute("wide", CU_FUNC_ATTRIBUTE_NUM_REGS), 40);
+  EXPECT_GT(attribute("wide", CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES), 0) << "the rest is spilled";
+  std::swap(module_, limited);
+  EXPECT_GE(attribute("wide", CU_FUNC_ATTRIBUTE_NUM_REGS), 100);
+  EXPECT_EQ(cuModuleUnload(limited), CUDA_SUCCESS);
 }
 
 TEST_F(KernelResources, BlocksAreAsLargeAsTheRegistersAllow) {

@@ -1,4 +1,6 @@
 // The stand-in for nvJitLink: PTX goes in, what comes out as machine code is what the driver loads.
+#include "kernevo/model/register_limit.h"
+
 #include <cstdint>
 #include <cstring>
 #include <cuda.h>
@@ -110,6 +112,22 @@ TEST_F(CudaLink, LinkedModulesLoadAndRun) {
   EXPECT_EQ(nvJitLinkComplete(again), kSuccess);
   nvJitLinkDestroy(&again);
   cuCtxDestroy(context);
+}
+
+TEST_F(CudaLink, ALimitOfRegistersStaysWithTheCode) {
+  Handle limited = nullptr;
+  const char* options[] = {"-arch=sm_80", "-maxrregcount=40"};
+  ASSERT_EQ(nvJitLinkCreate(&limited, 2, options), kSuccess);
+  ASSERT_EQ(nvJitLinkAddData(limited, kPtx, kCallee.data(), kCallee.size(), "input"), kSuccess);
+  ASSERT_EQ(nvJitLinkComplete(limited), kSuccess);
+  std::size_t size = 0;
+  ASSERT_EQ(nvJitLinkGetLinkedCubinSize(limited, &size), kSuccess);
+  std::string code(size, '\0');
+  ASSERT_EQ(nvJitLinkGetLinkedCubin(limited, code.data()), kSuccess);
+  EXPECT_EQ(kernevo::register_limit(code), 40);
+  EXPECT_EQ(kernevo::register_limit(kCallee), std::nullopt);
+  EXPECT_EQ(kernevo::register_limit(std::string(kernevo::kRegisterLimit) + "many\n"), std::nullopt);
+  nvJitLinkDestroy(&limited);
 }
 
 TEST_F(CudaLink, MachineCodeIsRefusedByName) {

@@ -1,6 +1,7 @@
 #include "kernevo/cuda/core/modules.h"
 
 #include "kernevo/cuda/core/fatbin.h"
+#include "kernevo/model/register_limit.h"
 #include "kernevo/vgpu/program/kernels.h"
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ std::optional<std::string> read_image_file(const char* path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-cudaError_t load_module(Module** loaded, const void* image) {
+cudaError_t load_module(Module** loaded, const void* image, int most_registers) {
   if (loaded == nullptr)
     return cudaErrorInvalidValue;
   auto text = ptx_of_image(image, Session::get().machine().gpu().compute_capability);
@@ -41,6 +42,9 @@ cudaError_t load_module(Module** loaded, const void* image) {
     fmt::print(stderr, "kernevo: {}\n", format_error(text.error()));
     return cudaErrorNoKernelImageForDevice;
   }
+  if (most_registers > 0)
+    for (std::string& one : *text)
+      one = with_register_limit(one, most_registers);
   return load(loaded, std::move(*text));
 }
 

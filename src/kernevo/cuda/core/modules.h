@@ -15,7 +15,8 @@ namespace kernevo::cuda {
 // Ends at a zero; files may lack one.
 std::optional<std::string> read_image_file(const char* path);
 
-cudaError_t load_module(Module** loaded, const void* image);
+// `most_registers`: of a thread, 0 where nobody says.
+cudaError_t load_module(Module** loaded, const void* image, int most_registers = 0);
 cudaError_t load_module_file(Module** loaded, const char* path);
 cudaError_t unload_module(Module* module);
 // The key of a kernel: what it is launched by.

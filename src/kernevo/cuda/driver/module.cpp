@@ -40,13 +40,22 @@ template <class Handle> CUresult may_load() {
   return std::is_same_v<Handle, CUlibrary> ? kernevo::cuda::device_of(0) : kernevo::cuda::ready();
 }
 
-template <class Handle> CUresult load_image(Handle* handle, const void* image) {
+// The limit among the options of a load; 0: there is none.
+int most_registers(unsigned count, const CUjit_option* options, void* const* values) {
+  if (options != nullptr && values != nullptr)
+    for (unsigned i = 0; i < count; ++i)
+      if (options[i] == CU_JIT_MAX_REGISTERS)
+        return static_cast<int>(reinterpret_cast<std::uintptr_t>(values[i])); // NOLINT
+  return 0;
+}
+
+template <class Handle> CUresult load_image(Handle* handle, const void* image, int registers = 0) {
   if (handle == nullptr || image == nullptr)
     return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult no = may_load<Handle>(); no != CUDA_SUCCESS)
     return no;
   Module* loaded = nullptr;
-  const cudaError_t error = kernevo::cuda::load_module(&loaded, image);
+  const cudaError_t error = kernevo::cuda::load_module(&loaded, image, registers);
   if (error == cudaSuccess)
     *handle = reinterpret_cast<Handle>(loaded); // NOLINT
   return driver_result(error);
@@ -223,9 +232,9 @@ extern "C" {
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   return load_image(module, image);
 }
-CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned /*count*/,
-                            CUjit_option* /*options*/, void** /*values*/) {
-  return load_image(module, image);
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
+                            CUjit_option* options, void** values) {
+  return load_image(module, image, most_registers(count, options, values));
 }
 CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
   return load_image(module, image);
@@ -312,10 +321,10 @@ CUresult cuLinkDestroy(CUlinkState state) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* /*jit*/,
-                           void** /*jit_values*/, unsigned /*jit_count*/,
-                           CUlibraryOption* /*options*/, void** /*values*/, unsigned /*count*/) {
-  return load_image(library, code);
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* jit,
+                           void** jit_values, unsigned jit_count, CUlibraryOption* /*options*/,
+                           void** /*values*/, unsigned /*count*/) {
+  return load_image(library, code, most_registers(jit_count, jit, jit_values));
 }
 CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* path, CUjit_option* /*jit*/,
                                void** /*jit_values*/, unsigned /*jit_count*/,

@@ -4,13 +4,16 @@
 #include "kernevo/cuda/core/fatbin.h"
 #include "kernevo/cuda/core/live.h"
 #include "kernevo/cuda/nvrtc/true_library.h"
+#include "kernevo/model/register_limit.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -156,6 +159,15 @@ int link_others(Handle handle) {
   return result;
 }
 
+// 0: as many as the assembler likes.
+int most_registers(const nvJitLink& linker) {
+  constexpr std::string_view mark = "-maxrregcount=";
+  for (const std::string& option : linker.options)
+    if (option.starts_with(mark))
+      return std::atoi(option.c_str() + mark.size());
+  return 0;
+}
+
 int size_of_text(Handle handle, const std::string& text, std::size_t* size) {
   if (!nvJitLink::has(handle) || size == nullptr)
     return invalid_input;
@@ -218,6 +230,9 @@ int nvJitLinkComplete(Handle handle) {
       return result;
   if (handle->texts.empty())
     return refuse(handle, "there is nothing to link");
+  if (const int registers = most_registers(*handle); registers > 0)
+    for (std::string& text : handle->texts)
+      text = kernevo::with_register_limit(text, registers);
   handle->result = handle->texts.size() == 1 ? handle->texts.front()
                                              : kernevo::cuda::join_modules(handle->texts);
   return success;
