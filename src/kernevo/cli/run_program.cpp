@@ -87,8 +87,7 @@ Result<int> run(const Options& options) {
   const std::vector<std::string> command = command_of(options.command);
   KERNEVO_TRY(program, find_program_file(command.front()));
   if (const std::string why = why_not_served(program); !why.empty())
-    return fail(ErrorCode::input, why, std::nullopt,
-                "build it with 'nvcc -cudart shared'");
+    return fail(ErrorCode::input, why, std::nullopt, "build it with 'nvcc -cudart shared'");
   KERNEVO_TRY(libraries, find_cuda_libraries());
   KERNEVO_TRY(reports, TemporaryFolder::make());
   ProgramRun ran;

@@ -122,7 +122,7 @@ public:
 
   std::recursive_mutex mutex;                           // never held while work is done
   std::map<std::uint64_t, cudaMemoryType> memory_types; // of allocations that are not the device's
-  std::set<std::uint64_t> graph_memory;                 // nodes of graphs allocate it at each launch
+  std::set<std::uint64_t> graph_memory; // nodes of graphs allocate it at each launch
 
 private:
   Session() = default;
