@@ -5,6 +5,7 @@
 #include "kernevo/base/result.h"
 #include "kernevo/device/device.h"
 #include "kernevo/evaluate/prepare_kernel.h"
+#include "kernevo/evaluate/whole_tallies.h"
 #include "kernevo/model/launch_counts.h"
 #include "kernevo/model/task.h"
 #include "kernevo/model/timing.h"
@@ -36,6 +37,10 @@ struct BenchOptions {
   double patience_minutes = 5; // that may take so long, as a check may
   double seconds = 60;         // most processor time of a launch
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
+  // What a check of this seed found on its first runs, where it did; the same inputs are used then,
+  // and blocks of shapes that are among the tallies need not be run again.
+  std::optional<std::uint64_t> check_seed = {};
+  const WholeTallies* tallies = nullptr;
   std::vector<std::string> only_cases; // ids of the shapes to time; empty = all
   MeasurePlan measure = {};            // on a device that measures
   bool hot_cache = false;              // its caches are as the shot before left them, not flushed

@@ -72,6 +72,7 @@ private:
                                  .small_only = options_.small_only,
                                  .order = options_.order,
                                  .observer = options_.observer,
+                                 .tallies = options_.tallies,
                                  .shared = apart ? &device_ : nullptr},
                                 verdict()));
     if (was_coarse_ && was_coarse_())

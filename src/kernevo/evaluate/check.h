@@ -5,6 +5,7 @@
 #include "kernevo/device/device.h"
 #include "kernevo/evaluate/check_progress.h"
 #include "kernevo/evaluate/prepare_kernel.h"
+#include "kernevo/evaluate/whole_tallies.h"
 #include "kernevo/model/occupancy.h"
 #include "kernevo/model/task.h"
 #include "kernevo/model/verdict.h"
@@ -29,6 +30,8 @@ struct CheckOptions {
   // sound kernel is right in any order: those are shuffled.
   std::optional<RunOrder> order;
   CheckObserver observer = {}; // may be empty
+  // Receives what each block did on the first run of each real shape that was run whole.
+  WholeTallies* tallies = nullptr;
 };
 
 // How one launch of the first real shape sits on the GPU.

@@ -49,7 +49,7 @@ std::array<std::uint32_t, 3> grid_of(const Launch& launch) {
   return grid;
 }
 
-using Tallies = std::vector<std::vector<BlockTally>>;
+using Tallies = LaunchTallies;
 
 class Counter {
 public:
@@ -92,7 +92,7 @@ private:
     const auto profiles = plain_profiles(blocks_);
     if (result_.fault)
       return {};
-    KERNEVO_TRY(inputs, make_inputs_on_demand(problem_, InputSet::nominal, options_.seed));
+    KERNEVO_TRY(inputs, make_inputs_on_demand(problem_, InputSet::nominal, inputs_seed()));
     KERNEVO_TRY(profiled, profile_case(subject_, inputs, plan_, profiles, limits_apart(),
                                        is_compared() ? &catalogue_ : nullptr));
     idle_ = profiled.idle;
@@ -129,6 +129,10 @@ private:
   // Nothing where that would take too long or too much room, or where nothing is known then.
   Result<std::optional<Tallies>> tally_all() {
     using Nothing = std::optional<Tallies>;
+    if (options_.tallies != nullptr)
+      if (const auto known = options_.tallies->find(problem_.case_id);
+          known != options_.tallies->end())
+        return Nothing(known->second);
     double bytes = 0;
     for (const BufferSpec& buffer : problem_.buffers)
       bytes += static_cast<double>(buffer.bytes());
@@ -405,10 +409,15 @@ private:
     return reference_.rough ? &reference_.rough : nullptr;
   }
 
+  std::uint64_t inputs_seed() const {
+    return options_.check_seed ? timed_inputs_seed(*options_.check_seed, problem_.case_id)
+                               : options_.seed;
+  }
+
   // Made when a whole run is.
   const CaseInputs& inputs() {
     if (!inputs_)
-      inputs_ = make_inputs(problem_, InputSet::nominal, options_.seed);
+      inputs_ = make_inputs(problem_, InputSet::nominal, inputs_seed());
     return *inputs_;
   }
 

@@ -30,6 +30,8 @@ constexpr double kSanitizedRun = 200e3;
 constexpr double kSanitizedBlocks = 4;
 constexpr std::uint64_t kSanitizedBudget = 1'000'000;
 constexpr double kSanitizedBytesFactor = 12; // with what is known of each byte
+// What all blocks do is kept for so many.
+constexpr std::uint64_t kMostTallied = 1'000'000;
 // Of a plan: launches to try, and scratch to make up.
 constexpr std::size_t kMostParts = 8;
 constexpr std::uint64_t kMostScratch = std::uint64_t{256} << 20U;
@@ -189,6 +191,8 @@ private:
     const double budget = std::clamp(shown, std::min(kLeastBudget, patience()), patience());
     real.options.instruction_budget = static_cast<std::uint64_t>(budget);
     real.options.keep_state = subject_.instrumented();
+    real.options.tally = options_.tallies != nullptr && subject_.instrumented() &&
+                         real.subject->blocks() <= kMostTallied;
     std::vector<std::vector<std::string>> changed; // module variables, after each run
     for (const InputSet set : sets) {
       // The last one in another order of blocks, which must not matter.
@@ -201,6 +205,8 @@ private:
           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       if (!take_real(real, report))
         return {};
+      if (real.options.tally && changed.empty())
+        options_.tallies->insert_or_assign(real.shape.id, std::move(report.tallies));
       changed.push_back(std::move(report.changed_variables));
       if (real.options.point_limit > 0 && (subject_.instrumented() || !real.all_compared))
         real.options.point_limit = std::min(real.options.point_limit, kLaterPoints);
@@ -226,9 +232,12 @@ private:
     real.options.points_seed = seeds_.next();
     if (subject_.instrumented())
       real.options.order.seed = seeds_.next();
-    KERNEVO_TRY(report,
-                run_limited_case(*real.subject, make_inputs(real.problem, set, seeds_.next()),
-                                 expectation_, real.options, 0));
+    // What is timed afterwards has the same inputs.
+    const bool first = options_.tallies != nullptr && !real.options.go_on;
+    const std::uint64_t seed =
+        first ? timed_inputs_seed(options_.seed, real.shape.id) : seeds_.next();
+    KERNEVO_TRY(report, run_limited_case(*real.subject, make_inputs(real.problem, set, seed),
+                                         expectation_, real.options, 0));
     // Who waits for other blocks may poll for ever when the wrong ones run first.
     if (real.options.order.shuffled && used_up(report)) {
       real.options.order.shuffled = real.options.go_on = false;

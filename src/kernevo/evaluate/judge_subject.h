@@ -24,9 +24,10 @@ struct JudgeOptions {
   std::uint64_t memory_bytes = std::uint64_t{8} << 30U;
   double patience_minutes = 5; // for the whole runs of one real shape, on an ordinary machine
   bool small_only = false;
-  std::optional<RunOrder> order;  // of every case; see CheckOptions
-  CheckObserver observer = {};    // may be empty
-  const Device* shared = nullptr; // a device that is used in turns; null where it need not be
+  std::optional<RunOrder> order;   // of every case; see CheckOptions
+  CheckObserver observer = {};     // may be empty
+  WholeTallies* tallies = nullptr; // receives what blocks of real shapes did that were run whole
+  const Device* shared = nullptr;  // a device that is used in turns; null where it need not be
 };
 
 // What the rungs are climbed with. Where a device has no instruments, small and hidden shapes run

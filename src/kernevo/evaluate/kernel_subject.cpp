@@ -29,6 +29,12 @@ public:
       : subject_(subject), plan_(std::move(plan)), separable_(separable) {}
 
   std::uint64_t blocks() const override { return plan_.blocks(); }
+  std::vector<std::uint64_t> launch_blocks() const override {
+    std::vector<std::uint64_t> blocks;
+    for (const Launch& launch : plan_.launches)
+      blocks.push_back(launch.blocks());
+    return blocks;
+  }
   std::optional<std::array<std::int64_t, 3>> separable_grid() const override {
     return separable_ ? std::optional(plan_.launches.front().grid) : std::nullopt;
   }

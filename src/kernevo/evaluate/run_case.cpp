@@ -254,6 +254,30 @@ private:
   std::vector<Points> points_;
 };
 
+// After those of the tensors.
+std::vector<std::uint64_t> tally_regions_of(const std::vector<std::uint64_t>& blocks) {
+  std::vector<std::uint64_t> sizes;
+  for (const std::uint64_t count : blocks)
+    sizes.push_back(count * sizeof(BlockTally));
+  return sizes;
+}
+
+void ask_for_tallies(LaidOutCase& laid, std::size_t launches) {
+  const std::size_t first = laid.arena.regions().size() - launches;
+  for (std::size_t i = 0; i < launches; ++i)
+    laid.run.instruments.tally_regions.push_back(first + i);
+}
+
+LaunchTallies tallies_of(const LaidOutCase& laid) {
+  LaunchTallies tallies;
+  for (const std::size_t index : laid.run.instruments.tally_regions) {
+    const std::span<const std::byte> region = laid.arena.region(index);
+    auto& launch = tallies.emplace_back(region.size() / sizeof(BlockTally));
+    std::memcpy(launch.data(), region.data(), region.size());
+  }
+  return tallies;
+}
+
 } // namespace
 
 CaseInputs make_inputs(Problem problem, InputSet set, std::uint64_t seed) {
@@ -349,8 +373,12 @@ Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
   report.record.seed = inputs.seed;
   report.record.blocks = subject.blocks();
   // A kernel must not be able to tell that nothing was there before.
+  const std::vector<std::uint64_t> blocks =
+      options.tally ? subject.launch_blocks() : std::vector<std::uint64_t>();
   KERNEVO_TRY(laid, lay_out(inputs, options.instrumented,
-                            options.go_on ? std::optional(options.points_seed + 1) : std::nullopt));
+                            options.go_on ? std::optional(options.points_seed + 1) : std::nullopt,
+                            tally_regions_of(blocks)));
+  ask_for_tallies(laid, blocks.size());
   laid.run.instruction_budget = options.instruction_budget;
   laid.run.seconds = options.seconds;
   laid.run.instruments.sanitize = options.sanitize;
@@ -377,6 +405,7 @@ Result<CaseReport> run_case(BoundSubject& subject, const CaseInputs& inputs,
     take_finding(*outcome.fault, report);
     return report;
   }
+  report.tallies = tallies_of(laid);
   judge.choose_points(sampled);
   if (sampled ? !judge.wrote_something()
               : !judge.all_written() || (!options.instrumented && !judge.inputs_kept()))
@@ -419,14 +448,12 @@ Result<ProfiledCase> profile_case(const KernelSubject& subject, const CaseInputs
 Result<TalliedCase> tally_case(const KernelSubject& subject, const CaseInputs& inputs,
                                const LaunchPlan& plan, const CaseOptions& options,
                                const ExpectationSource* expectation) {
-  std::vector<std::uint64_t> sizes;
+  std::vector<std::uint64_t> blocks;
   for (const Launch& launch : plan.launches)
-    sizes.push_back(static_cast<std::uint64_t>(launch.grid[0] * launch.grid[1] * launch.grid[2]) *
-                    sizeof(BlockTally));
-  KERNEVO_TRY(laid, lay_out(inputs, subject.instrumented(), std::nullopt, sizes));
-  const std::size_t first = laid.arena.regions().size() - sizes.size();
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    laid.run.instruments.tally_regions.push_back(first + i);
+    blocks.push_back(launch.blocks());
+  KERNEVO_TRY(laid,
+              lay_out(inputs, subject.instrumented(), std::nullopt, tally_regions_of(blocks)));
+  ask_for_tallies(laid, blocks.size());
   laid.run.instruction_budget = options.instruction_budget;
   laid.run.seconds = options.seconds;
   KERNEVO_TRY(outcome, subject.module().run(subject.request(plan, laid.run), laid.arena));
@@ -434,11 +461,7 @@ Result<TalliedCase> tally_case(const KernelSubject& subject, const CaseInputs& i
   tallied.finding = std::move(outcome.fault);
   if (tallied.finding)
     return tallied;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::span<const std::byte> region = laid.arena.region(first + i);
-    auto& tallies = tallied.tallies.emplace_back(region.size() / sizeof(BlockTally));
-    std::memcpy(tallies.data(), region.data(), region.size());
-  }
+  tallied.tallies = tallies_of(laid);
   CaseReport report;
   report.record.case_id = inputs.problem.case_id;
   report.record.distribution = name_of(inputs.set);

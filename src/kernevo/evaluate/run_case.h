@@ -5,7 +5,7 @@
 #include "kernevo/base/result.h"
 #include "kernevo/device/device.h"
 #include "kernevo/evaluate/kernel_subject.h"
-#include "kernevo/model/block_tally.h"
+#include "kernevo/evaluate/whole_tallies.h"
 #include "kernevo/model/task.h"
 #include "kernevo/model/verdict.h"
 #include "kernevo/task/inputs.h"
@@ -56,7 +56,8 @@ struct CaseOptions {
   bool keep_state = false; // Instruments
   bool go_on = false;
   bool scramble = false;
-  bool widen = true; // the task's declared tolerance widens what the oracle says
+  bool tally = false; // what each block does
+  bool widen = true;  // the task's declared tolerance widens what the oracle says
 };
 
 // What one case showed. No fault = it passed.
@@ -73,6 +74,7 @@ struct CaseReport {
   std::vector<std::string> changed_variables; // RunOutcome
   std::string printed;
   bool output_flood = false;
+  LaunchTallies tallies; // of a whole run, when wanted
 };
 
 // The case's tensors in memory that the judge and the device share, and how the subject may use
@@ -110,7 +112,7 @@ struct ProfiledCase {
 };
 // What each block of each launch of a plan does, tallied while all of them run.
 struct TalliedCase {
-  std::vector<std::vector<BlockTally>> tallies; // one per launch
+  LaunchTallies tallies;
   std::optional<Finding> finding;
   std::string wrong;
 };

@@ -34,6 +34,8 @@ public:
 
   // Of all its launches; 0 where only a run can tell.
   virtual std::uint64_t blocks() const = 0;
+  // The same launch by launch; none where only a run can tell.
+  virtual std::vector<std::uint64_t> launch_blocks() const { return {}; }
   // The grid whose blocks can be run apart from each other; nothing where no part of the work can.
   virtual std::optional<std::array<std::int64_t, 3>> separable_grid() const = 0;
   // Launches that can be run without the others, on numbers in place of what those would have left:

@@ -158,6 +158,9 @@ Result<Trial> InstanceObjective::count_again(const ParameterValues& values) {
     BenchOptions options = bench_options();
     options.whole = true;
     options.seed = derived_seed(seed_, "recount");
+    options.check_seed = check_seed(values, true);
+    if (tallied_ && tallied_->first == values)
+      options.tallies = &tallied_->second;
     const auto result = bench_prepared(*context_.device, *kernel, options);
     KERNEVO_TRY(failure, tune::failed_trial(result));
     trial = failure ? std::move(*failure) : tune::trial_of(*result);
@@ -208,10 +211,17 @@ Result<InstanceObjective::Held> InstanceObjective::contest_with(const Rival& riv
   return held;
 }
 
+std::string InstanceObjective::check_key(const ParameterValues& values, bool whole) const {
+  return key(whole ? fmt::format("check-{}", patience_minutes_) : "small-check", values);
+}
+
+std::uint64_t InstanceObjective::check_seed(const ParameterValues& values, bool whole) const {
+  return derived_seed(seed_, check_key(values, whole));
+}
+
 Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterValues& values,
                                                               bool whole) {
-  const std::string name =
-      key(whole ? fmt::format("check-{}", patience_minutes_) : "small-check", values);
+  const std::string name = check_key(values, whole);
   KERNEVO_TRY(known, memo_.recall(name));
   if (known)
     return read_json(*known, "remembered check", [](const Json& json) {
@@ -233,7 +243,11 @@ Result<InstanceObjective::Judgement> InstanceObjective::judge(const ParameterVal
   options.patience_minutes = patience_minutes_;
   // Of this instance and this check alone: inputs and shapes that confirm a best are none that the
   // search has seen, and what one candidate was judged on tells nothing of the next.
-  options.seed = derived_seed(seed_, name);
+  options.seed = check_seed(values, whole);
+  if (whole) {
+    tallied_.emplace(values, WholeTallies());
+    options.tallies = &tallied_->second;
+  }
   KERNEVO_TRY(checked, check_prepared(*context_.device, *kernel, options));
   Judgement judgement{checked.verdict.correct, checked.verdict.fault, checked.verdict.summary,
                       std::nullopt};

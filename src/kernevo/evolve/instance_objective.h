@@ -63,8 +63,8 @@ public:
   // `whole`: hidden and real shapes, too, on inputs the search never saw.
   Result<Judgement> judge(const ParameterValues& values, bool whole);
 
-  // The time of what would be announced: other inputs, and the counted blocks held against all.
-  // What a device measured stands.
+  // The time of what would be announced: other inputs, and the counted blocks held against all, by
+  // what they did in a whole check just before if there was one. What a device measured stands.
   Result<search::Trial> count_again(const ParameterValues& values);
 
   // The bench of these parameters: the one of the fastest evaluated here, or made anew. Of a device
@@ -87,6 +87,8 @@ private:
   Result<void> keep_samples(const ParameterValues& values, const BenchResult& bench);
   Result<search::Trial> run(const ParameterValues& values, std::string& identity);
   BenchOptions bench_options() const;
+  std::string check_key(const ParameterValues& values, bool whole) const;
+  std::uint64_t check_seed(const ParameterValues& values, bool whole) const;
 
   const RunContext& context_;
   store::Memo& memo_;
@@ -96,7 +98,8 @@ private:
   std::uint64_t seed_;
   tune::Race race_;
   std::optional<BenchResult> fastest_;
-  std::deque<std::shared_ptr<const PreparedKernel>> prepared_; // the last used first
+  std::optional<std::pair<ParameterValues, WholeTallies>> tallied_; // by the last whole check
+  std::deque<std::shared_ptr<const PreparedKernel>> prepared_;      // the last used first
 };
 
 } // namespace kernevo::evolve
