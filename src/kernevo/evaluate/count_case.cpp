@@ -293,7 +293,8 @@ private:
         all += static_cast<double>(tally.warp_instructions);
       const double error = std::max({sampling_error(tallies[i], chosen),
                                      std::abs(counted - all) / std::max(1.0, all),
-                                     shortfall(counts, scale, tallies[i], all)});
+                                     shortfall(counts, scale, tallies[i], all),
+                                     bank_doubt(counts, chosen.weights, tallies[i].size(), all)});
       counts.sampling_error = error;
       good = good && error <= most;
     }
@@ -312,6 +313,31 @@ private:
       return (whole - scale * given) / std::max({whole, kFew * instructions, 1.0});
     };
     return std::max(missing(counted.sectors, all.sectors), missing(counted.atomics, all.atomics));
+  }
+
+  // Nobody tallied what all blocks ask of the banks of shared memory: a standard error of it, from
+  // how much the counted ones differ in it though they execute alike.
+  static double bank_doubt(const LaunchCounts& counts, const std::vector<double>& weights,
+                           std::size_t of_all, double instructions) {
+    const auto counted = static_cast<double>(counts.blocks.size());
+    if (counts.blocks.size() < 2 || counts.blocks.size() >= of_all)
+      return 0;
+    double wavefronts = 0;
+    double executed = 0;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      wavefronts += weights[i] * static_cast<double>(counts.blocks[i].wavefronts);
+      executed += weights[i] * static_cast<double>(counts.blocks[i].warp_instructions);
+    }
+    double squares = 0;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const double off = static_cast<double>(counts.blocks[i].wavefronts) -
+                         wavefronts / std::max(1.0, executed) *
+                             static_cast<double>(counts.blocks[i].warp_instructions);
+      squares += weights[i] * off * weights[i] * off;
+    }
+    const double unseen = 1 - counted / static_cast<double>(of_all);
+    return std::sqrt(unseen * counted / (counted - 1) * squares) /
+           std::max({wavefronts, kFew * instructions, 1.0});
   }
 
   // Of all blocks, as the counted ones say.

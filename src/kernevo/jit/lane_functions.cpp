@@ -1,5 +1,6 @@
 #include "kernevo/jit/lane_functions.h"
 
+#include "kernevo/base/lasting.h"
 #include "kernevo/ptx/names.h"
 
 #include <algorithm>
@@ -48,14 +49,14 @@ constexpr Row kRows[] = {
 };
 
 const Row* find_row(std::string_view name) {
-  static const auto rows = [] {
+  static const Lasting rows = [] {
     std::unordered_map<std::string_view, const Row*> by_name;
     for (const Row& row : kRows)
       by_name.emplace(row.name, &row);
     return by_name;
   }();
-  const auto found = rows.find(name);
-  return found == rows.end() ? nullptr : found->second;
+  const auto found = rows->find(name);
+  return found == rows->end() ? nullptr : found->second;
 }
 
 // Modifiers in the order of the names: what says which function it is, then what is done to its

@@ -132,8 +132,8 @@ std::string to_json(const LaunchCounts& counts) {
   for (const FootprintCounts& footprint : counts.footprints)
     json["footprints"].push_back(footprint_to_json(footprint));
   for (const BlockCounts& block : counts.blocks)
-    json["blocks"].push_back(
-        {block.block, block.warp_instructions, block.global_sectors, block.weight});
+    json["blocks"].push_back({block.block, block.warp_instructions, block.global_sectors,
+                              block.weight, block.wavefronts});
   return dump_json(json);
 }
 
@@ -151,12 +151,14 @@ Result<LaunchCounts> launch_counts_from_json(std::string_view text) {
     for (const Json& item : list_at(json, "footprints"))
       counts.footprints.push_back(footprint_from_json(item));
     for (const Json& item : list_at(json, "blocks")) {
-      if (!item.is_array() || item.size() != 4)
-        refuse("a block is not a list of four numbers");
+      if (!item.is_array() || item.size() < 4 || item.size() > 5)
+        refuse("a block is not a list of five numbers");
       const auto weight = item.at(3).get<double>();
       if (!(weight >= 0) || weight > kMostBlocks)
         refuse("a block's weight is no number of blocks");
       counts.blocks.push_back({item.at(0), item.at(1), item.at(2), weight});
+      if (item.size() == 5) // older records have four
+        item.at(4).get_to(counts.blocks.back().wavefronts);
     }
     if (!json.at("sampling_error").is_null())
       counts.sampling_error = amount_at(json, "sampling_error");

@@ -63,6 +63,7 @@ struct BlockCounts {
   std::uint64_t warp_instructions = 0;
   std::uint64_t global_sectors = 0; // that leave L1
   double weight = 1;                // how many blocks of the grid it stands for in the sums
+  std::uint64_t wavefronts = 0;     // passes over the banks of shared memory
 
   bool operator==(const BlockCounts&) const = default;
 };

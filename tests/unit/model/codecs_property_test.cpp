@@ -193,7 +193,7 @@ LaunchCounts counts() {
   });
   c.blocks = some<BlockCounts>([] {
     return BlockCounts{any<std::uint64_t>(), any<std::uint64_t>(), any<std::uint64_t>(),
-                       static_cast<double>(any<std::uint32_t>()) / 8};
+                       static_cast<double>(any<std::uint32_t>()) / 8, any<std::uint64_t>()};
   });
   c.sampling_error = maybe<double>(amount);
   return c;

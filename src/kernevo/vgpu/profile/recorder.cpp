@@ -226,7 +226,9 @@ void Recorder::count_part(MemorySpace space, MemoryAction action) {
     std::array<std::uint64_t, kBanks> passes{};
     for (const std::uint64_t word : words)
       ++passes.at(word % kBanks);
-    counts.wavefronts += *std::max_element(passes.begin(), passes.end());
+    const std::uint64_t wavefronts = *std::max_element(passes.begin(), passes.end());
+    counts.wavefronts += wavefronts;
+    record().wavefronts += wavefronts;
     break;
   }
   case MemorySpace::global:
@@ -301,9 +303,12 @@ LaunchCounts Recorder::take(const LaunchConfig& config) {
   std::stable_sort(result.instructions.begin(), result.instructions.end(),
                    [](const auto& a, const auto& b) { return a.ptx_line < b.ptx_line; });
   for (const auto& [block, instructions] : instructions_) {
-    const auto found = blocks_.find(block);
-    result.blocks.push_back({block, instructions,
-                             found == blocks_.end() ? 0 : found->second.left_l1, weight_of(block)});
+    BlockCounts counts{block, instructions, 0, weight_of(block)};
+    if (const auto found = blocks_.find(block); found != blocks_.end()) {
+      counts.global_sectors = found->second.left_l1;
+      counts.wavefronts = found->second.wavefronts;
+    }
+    result.blocks.push_back(counts);
   }
   result.footprints = footprints_.summary(config.grid, result.blocks);
   return result;

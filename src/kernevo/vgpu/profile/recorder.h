@@ -74,7 +74,8 @@ private:
   };
   struct BlockRecord {
     SectorCache l1;
-    std::uint64_t left_l1 = 0; // sectors
+    std::uint64_t left_l1 = 0;    // sectors
+    std::uint64_t wavefronts = 0; // of shared memory
   };
 
   void turn_to(std::uint64_t block);
