@@ -8,6 +8,7 @@
 #include "kernevo/device/nvml.h"
 
 #include <cstdlib>
+#include <fmt/format.h>
 #include <memory>
 #include <new>
 #include <optional>
