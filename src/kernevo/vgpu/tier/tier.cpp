@@ -155,6 +155,19 @@ public:
     std::erase_if(programs_, [](const auto& entry) { return entry.second.program.expired(); });
   }
 
+  void stop() {
+    if (owner_ != getpid())
+      return; // forked from the process that has the thread
+    {
+      const std::lock_guard lock(mutex);
+      stopping_ = true;
+      cancelled_ = true;
+      wake_.notify_all();
+    }
+    if (thread_.joinable())
+      thread_.join();
+  }
+
 private:
   struct Task {
     TierUnit* unit;
@@ -168,19 +181,6 @@ private:
     unit.optimised = false;
     if (unit.state == TierUnit::State::pending)
       unit.state = TierUnit::State::idle;
-  }
-
-  void stop() {
-    if (owner_ != getpid())
-      return; // forked from the process that has the thread
-    {
-      const std::lock_guard lock(mutex);
-      stopping_ = true;
-      cancelled_ = true;
-      wake_.notify_all();
-    }
-    if (thread_.joinable())
-      thread_.join();
   }
 
   void work() {
@@ -248,6 +248,22 @@ private:
 Launcher::~Launcher() {
   CompileService::instance().forget(this);
 }
+
+// exit() destroys the objects of the thread that calls it before it runs any handler. What a
+// compilation has made by then, tables of LLVM among it, would be destroyed before stop(), which
+// was registered earlier, and under the compiler's hands.
+struct StopsBeforeHandlers {
+  ~StopsBeforeHandlers() {
+    if (getpid() == gettid()) // the program's first thread
+      CompileService::instance().stop();
+  }
+};
+
+[[maybe_unused]] const bool armed = [] {
+  static thread_local const StopsBeforeHandlers object{};
+  (void)object;
+  return true;
+}();
 
 } // namespace
 
