@@ -1,6 +1,5 @@
 #include "kernevo/jit/lane_functions.h"
 
-#include "kernevo/base/lasting.h"
 #include "kernevo/ptx/names.h"
 
 #include <algorithm>
@@ -49,14 +48,14 @@ constexpr Row kRows[] = {
 };
 
 const Row* find_row(std::string_view name) {
-  static const Lasting rows = [] {
+  static const auto rows = [] {
     std::unordered_map<std::string_view, const Row*> by_name;
     for (const Row& row : kRows)
       by_name.emplace(row.name, &row);
     return by_name;
   }();
-  const auto found = rows->find(name);
-  return found == rows->end() ? nullptr : found->second;
+  const auto found = rows.find(name);
+  return found == rows.end() ? nullptr : found->second;
 }
 
 // Modifiers in the order of the names: what says which function it is, then what is done to its

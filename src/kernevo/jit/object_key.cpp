@@ -1,7 +1,6 @@
 #include "kernevo/jit/object_key.h"
 
 #include "kernevo/base/hash.h"
-#include "kernevo/base/lasting.h"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -99,10 +98,10 @@ std::string layout_hash(const vgpu::Code& code) {
 } // namespace
 
 vgpu::ObjectKey object_key(const vgpu::CompileJob& job, std::string_view target) {
-  static const Lasting build = build_id();
+  static const std::string build = build_id();
   const vgpu::Code& code = job.program->codes[job.function];
   std::string text =
-      fmt::format("{} {} {} {} ", *build, target, job.program->text_hash, layout_hash(code));
+      fmt::format("{} {} {} {} ", build, target, job.program->text_hash, layout_hash(code));
   add(text, "abi", vgpu::kCompiledAbi);
   add(text, "function", job.function);
   add(text, "x", job.facts.tid_x);

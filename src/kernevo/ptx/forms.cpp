@@ -1,7 +1,5 @@
 // Compiles the rows of the instruction table, once.
 #include "kernevo/ptx/forms.h"
-
-#include "kernevo/base/lasting.h"
 #include "kernevo/ptx/names.h"
 
 #include <array>
@@ -182,8 +180,8 @@ Table compile_all() {
 } // namespace
 
 std::span<const Form> forms_of(Opcode opcode) {
-  static const Lasting table = compile_all();
-  return (*table)[static_cast<std::size_t>(opcode)];
+  static const Table table = compile_all();
+  return table[static_cast<std::size_t>(opcode)];
 }
 
 } // namespace kernevo::ptx

@@ -1,7 +1,5 @@
 #include "kernevo/ptx/names.h"
 
-#include "kernevo/base/lasting.h"
-
 #include <array>
 #include <cstddef>
 #include <unordered_map>
@@ -41,7 +39,7 @@ Names<Value> invert(const std::array<std::string_view, N>& texts) {
 }
 
 const Names<Special>& scalar_specials() {
-  static const Lasting<Names<Special>> names = Names<Special>{
+  static const Names<Special> names = {
       {"%laneid", Special::laneid},
       {"%warpid", Special::warpid},
       {"%nwarpid", Special::nwarpid},
@@ -72,12 +70,12 @@ const Names<Special>& scalar_specials() {
       {"%reserved_smem_offset_0", Special::reserved_smem_begin},
       {"%reserved_smem_offset_1", Special::reserved_smem_second},
   };
-  return *names;
+  return names;
 }
 
 // The x component; y and z follow it in the enumeration.
 const Names<Special>& vector_specials() {
-  static const Lasting<Names<Special>> names = Names<Special>{
+  static const Names<Special> names = {
       {"%tid", Special::tid_x},
       {"%ntid", Special::ntid_x},
       {"%ctaid", Special::ctaid_x},
@@ -87,7 +85,7 @@ const Names<Special>& vector_specials() {
       {"%cluster_ctaid", Special::cluster_ctaid_x},
       {"%cluster_nctaid", Special::cluster_nctaid_x},
   };
-  return *names;
+  return names;
 }
 
 bool is_environment(std::string_view name) {
@@ -120,31 +118,31 @@ std::string_view name_of(Mod modifier) {
 }
 
 std::optional<Opcode> find_opcode(std::string_view mnemonic) {
-  static const Lasting names = invert<Opcode>(kOpcodes);
-  return find(*names, mnemonic);
+  static const Names<Opcode> names = invert<Opcode>(kOpcodes);
+  return find(names, mnemonic);
 }
 
 std::optional<Mod> find_modifier(std::string_view text) {
-  static const Lasting names = [] {
+  static const Names<Mod> names = [] {
     Names<Mod> made = invert<Mod>(kModifiers);
     made.emplace("nan", Mod::nan); // as setp and set spell it
     return made;
   }();
-  return find(*names, text);
+  return find(names, text);
 }
 
 std::optional<Type> find_type(std::string_view text) {
-  static const Lasting names = [] {
+  static const Names<Type> names = [] {
     Names<Type> made;
     for (int i = 1; i <= static_cast<int>(Type::u8x4); ++i)
       made.emplace(name_of(static_cast<Type>(i)), static_cast<Type>(i));
     return made;
   }();
-  return find(*names, text);
+  return find(names, text);
 }
 
 std::optional<Space> find_space(std::string_view text) {
-  static const Lasting<Names<Space>> names = Names<Space>{
+  static const Names<Space> names = {
       {"reg", Space::reg},
       {"sreg", Space::sreg},
       {"global", Space::global},
@@ -157,7 +155,7 @@ std::optional<Space> find_space(std::string_view text) {
       {"shared::cluster", Space::shared},
       {"param::func", Space::param},
   };
-  return find(*names, text);
+  return find(names, text);
 }
 
 std::optional<Special> find_special(std::string_view name, char component) {

@@ -1,14 +1,12 @@
 #include "kernevo/vgpu/program/control.h"
 
-#include "kernevo/base/lasting.h"
-
 #include <map>
 
 namespace kernevo::vgpu {
 
 RuntimeFunction runtime_function(std::string_view name) {
   using enum RuntimeFunction;
-  static const Lasting known = std::map<std::string_view, RuntimeFunction>{
+  static const std::map<std::string_view, RuntimeFunction> known = {
       {"vprintf", vprintf},
       {"__assertfail", assert_fail},
       {"__assert_fail", assert_fail},
@@ -37,8 +35,8 @@ RuntimeFunction runtime_function(std::string_view name) {
       {"__cudaCDP2GetLastError", succeed},
       {"__cudaCDP2PeekAtLastError", succeed},
   };
-  const auto found = known->find(name);
-  return found == known->end() ? none : found->second;
+  const auto found = known.find(name);
+  return found == known.end() ? none : found->second;
 }
 
 } // namespace kernevo::vgpu
