@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
+#include <link.h>
 #include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -74,10 +75,15 @@ Result<fs::path> share_folder() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   // A library of ours in somebody else's program: PREFIX/lib/kernevo/cuda.
+  // The main program has no name there.
   Dl_info own{};
-  if (dladdr(reinterpret_cast<void*>(&share_folder), &own) != 0 && own.dli_fname != nullptr)
-    if (const fs::path file = fs::weakly_canonical(own.dli_fname, error); file != program)
-      places.push_back((file.parent_path() / "../../../share/kernevo").lexically_normal());
+  link_map* object = nullptr;
+  if (dladdr1(reinterpret_cast<void*>(&share_folder), &own, reinterpret_cast<void**>(&object),
+              RTLD_DL_LINKMAP) != 0 &&
+      object != nullptr && *object->l_name != '\0')
+    places.push_back(
+        (fs::weakly_canonical(object->l_name, error).parent_path() / "../../../share/kernevo")
+            .lexically_normal());
   if (!program.empty()) {
     places.push_back(program.parent_path() / "share");
     places.push_back(program.parent_path().parent_path() / "share" / "kernevo");

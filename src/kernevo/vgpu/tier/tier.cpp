@@ -116,11 +116,17 @@ public:
 
   // With the mutex held.
   void enqueue(TierUnit& unit, const TierHandle::Launch& launch, bool optimise) {
+    if (stopping_) { // like what was queued when the thread ended
+      if (unit.versions.empty())
+        unit.state = TierUnit::State::failed;
+      finished_.notify_all();
+      return;
+    }
     if (unit.state == TierUnit::State::idle)
       unit.state = TierUnit::State::pending;
     unit.optimised = optimise;
     queue_.push_back({&unit, launch.program, launch.launcher, optimise});
-    if (!thread_.joinable() && !stopping_) {
+    if (!thread_.joinable()) {
       std::atexit([] { instance().stop(); });
       owner_ = getpid();
       thread_ = std::thread([this] { work(); });
