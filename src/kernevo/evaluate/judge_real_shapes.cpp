@@ -200,7 +200,7 @@ private:
         real.options.order.shuffled = true;
       tell(real, changed.size(), sets.size(), 1);
       const auto begin = std::chrono::steady_clock::now();
-      KERNEVO_TRY(report, run_next(real, set));
+      KERNEVO_TRY(report, run_next(real, set, options_.tallies != nullptr && changed.empty()));
       real.seconds_a_run =
           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       if (!take_real(real, report))
@@ -228,14 +228,13 @@ private:
     return {};
   }
 
-  Result<CaseReport> run_next(RealCase& real, InputSet set) {
+  // What is timed afterwards has the inputs of the first run.
+  Result<CaseReport> run_next(RealCase& real, InputSet set, bool is_timed = false) {
     real.options.points_seed = seeds_.next();
     if (subject_.instrumented())
       real.options.order.seed = seeds_.next();
-    // What is timed afterwards has the same inputs.
-    const bool first = options_.tallies != nullptr && !real.options.go_on;
     const std::uint64_t seed =
-        first ? timed_inputs_seed(options_.seed, real.shape.id) : seeds_.next();
+        is_timed ? timed_inputs_seed(options_.seed, real.shape.id) : seeds_.next();
     KERNEVO_TRY(report, run_limited_case(*real.subject, make_inputs(real.problem, set, seed),
                                          expectation_, real.options, 0));
     // Who waits for other blocks may poll for ever when the wrong ones run first.

@@ -405,5 +405,22 @@ TEST(JudgeSubject, AsksForNoInstrumentsWhereThereAreNone) {
   }
 }
 
+// The first run has the inputs of what is timed afterwards, the others their own.
+TEST(JudgeSubject, NoTwoRunsOfARealShapeHaveTheSameInputs) {
+  for (const bool instrumented : {true, false}) {
+    Script script{kRight};
+    script.instrumented = instrumented;
+    WholeTallies tallies;
+    JudgeOptions options;
+    options.tallies = &tallies;
+    std::vector<std::uint64_t> seeds;
+    for (const CheckedCase& one : judged(script, std::move(options)).cases)
+      if (one.case_id == std::to_string(kReal))
+        seeds.push_back(one.seed.value());
+    ASSERT_EQ(seeds.size(), 2U);
+    EXPECT_NE(seeds[0], seeds[1]);
+  }
+}
+
 } // namespace
 } // namespace kernevo
