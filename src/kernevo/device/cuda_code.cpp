@@ -1,23 +1,14 @@
 #include "kernevo/device/cuda_code.h"
 
-#include "kernevo/base/file_cage.h"
-#include "kernevo/base/files.h"
 #include "kernevo/base/hash.h"
-#include "kernevo/base/subprocess.h"
-#include "kernevo/base/temporary_folder.h"
-#include "kernevo/toolchain/assembled.h"
+#include "kernevo/toolchain/assemble_text.h"
 #include "kernevo/toolchain/ptxas.h"
-#include "kernevo/toolchain/toolkit_files.h"
 
 #include <charconv>
 #include <cstdlib>
 
 namespace kernevo {
 namespace {
-
-constexpr double kSeconds = 120;
-constexpr std::uint64_t kMemory = std::uint64_t{6} << 30U;
-constexpr std::uintmax_t kLargestCubin = std::uintmax_t{64} << 20U;
 
 struct Target {
   int capability = 0;
@@ -32,29 +23,6 @@ Target target_of(const std::string& architecture) {
   if (problem == std::errc() && stop != end)
     target.kind = *stop;
   return target;
-}
-
-std::optional<std::string> assembled_now(const Toolchain& toolchain,
-                                         const AssemblyRequest& request) {
-  auto folder = TemporaryFolder::make();
-  if (!folder)
-    return std::nullopt;
-  const auto cage = FileCage::make(compiler_access(toolchain, false, folder->path()));
-  if (!cage || !write_file_atomically(folder->path() / "kernel.ptx", request.ptx))
-    return std::nullopt;
-  SubprocessRequest run;
-  run.arguments = assembler_arguments(toolchain, request);
-  run.arguments.insert(run.arguments.end(), {"kernel.ptx", "-o", "kernel.cubin"});
-  run.environment = {"PATH=/usr/bin:/bin", "TMPDIR=" + folder->path().string()};
-  run.folder = folder->path();
-  run.cage = &*cage;
-  run.time_limit_seconds = kSeconds;
-  run.memory_limit_bytes = kMemory;
-  const auto result = run_subprocess(run);
-  if (!result || result->exit_status != 0 || result->signal != 0 || result->timed_out)
-    return std::nullopt;
-  auto cubin = read_text_file(folder->path() / "kernel.cubin", kLargestCubin);
-  return cubin ? std::optional(std::move(*cubin)) : std::nullopt;
 }
 
 } // namespace
@@ -104,14 +72,9 @@ CudaCode::Cubin CudaCode::cubin_of(const std::string& ptx, int compute_capabilit
     return {};
   const std::string text = without_source_lines(ptx);
   const AssemblyRequest request{text, options.architecture, options.flags, options.max_registers};
-  const AssembledFiles files;
-  const std::string key = assembly_key(*toolchain, request);
-  if (auto cubin = files.find(AssembledFiles::Kind::cubin, key))
-    return {std::move(*cubin), ptxas_version(*toolchain)};
-  auto cubin = assembled_now(*toolchain, request);
+  auto cubin = assemble_text(*toolchain, request);
   if (!cubin)
     return {};
-  files.store(AssembledFiles::Kind::cubin, key, *cubin);
   return {std::move(*cubin), ptxas_version(*toolchain)};
 }
 

@@ -18,14 +18,6 @@ CounterReadings readings_of(const Json& json) {
   return readings;
 }
 
-CounterOrigin origin_at(const Json& json) {
-  const std::string name = json.at("origin");
-  for (std::size_t i = 0; i < kOrigins.size(); ++i)
-    if (kOrigins.at(i) == name)
-      return static_cast<CounterOrigin>(i);
-  refuse("unknown origin '" + name + "'");
-}
-
 } // namespace
 
 std::string_view name_of(CounterOrigin origin) {
@@ -57,7 +49,7 @@ Result<HardwareCounters> hardware_counters_from_json(std::string_view text) {
   return read_json(text, "counters of a GPU", [](const Json& json) {
     only_keys(json, {"origin", "source", "passes", "refusal", "remedy", "cases"});
     HardwareCounters counters;
-    counters.origin = origin_at(json);
+    counters.origin = enum_at(json, "origin", CounterOrigin::file);
     counters.source = json.at("source");
     counters.passes = json.at("passes");
     counters.refusal = json.at("refusal");

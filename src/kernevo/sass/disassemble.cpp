@@ -23,13 +23,9 @@ Result<std::string> listing_of(const Toolchain& toolchain, const AssemblyRequest
   const std::string key = assembly_key(toolchain, request);
   if (auto listing = known.find(AssembledFiles::Kind::listing, key))
     return std::move(*listing);
-  auto cubin = known.find(AssembledFiles::Kind::cubin, key);
-  if (!cubin) {
-    KERNEVO_TRY(assembled, assemble_text(toolchain, request));
-    cubin = std::move(assembled);
-  }
+  KERNEVO_TRY(cubin, assemble_text(toolchain, request));
   KERNEVO_TRY(folder, TemporaryFolder::make());
-  KERNEVO_CHECK(write_file_atomically(folder.path() / "kernel.cubin", *cubin));
+  KERNEVO_CHECK(write_file_atomically(folder.path() / "kernel.cubin", cubin));
   const auto disassembly = [&](std::vector<std::string> flags) -> Result<std::string> {
     flags.insert(flags.begin(), {toolchain.nvdisasm.string(), "-c", "-gp", "-hex"});
     flags.emplace_back("kernel.cubin");

@@ -40,7 +40,8 @@ struct Assembled {
   std::string log;
 };
 
-Result<Assembled> assemble(const Toolchain& toolchain, const AssemblyRequest& request) {
+Result<Assembled> assemble(const Toolchain& toolchain, const AssemblyRequest& request,
+                           const std::string& key) {
   KERNEVO_TRY(folder, TemporaryFolder::make());
   KERNEVO_CHECK(write_file_atomically(folder.path() / "kernel.ptx", std::string(request.ptx)));
   std::vector<std::string> arguments = assembler_arguments(toolchain, request);
@@ -49,7 +50,6 @@ Result<Assembled> assemble(const Toolchain& toolchain, const AssemblyRequest& re
   KERNEVO_TRY(cubin, read_text_file(folder.path() / "kernel.cubin", kLargestCubin));
   Assembled made{std::move(cubin), ran.error_output + ran.output};
   const AssembledFiles known;
-  const std::string key = assembly_key(toolchain, request);
   known.store(AssembledFiles::Kind::cubin, key, made.cubin);
   known.store(AssembledFiles::Kind::log, key, made.log);
   return made;
@@ -84,16 +84,19 @@ Result<SubprocessResult> run_tool(const Toolchain& toolchain, const TemporaryFol
 }
 
 Result<std::string> assemble_text(const Toolchain& toolchain, const AssemblyRequest& request) {
-  KERNEVO_TRY(made, assemble(toolchain, request));
+  const std::string key = assembly_key(toolchain, request);
+  if (auto cubin = AssembledFiles().find(AssembledFiles::Kind::cubin, key))
+    return std::move(*cubin);
+  KERNEVO_TRY(made, assemble(toolchain, request, key));
   return std::move(made.cubin);
 }
 
 Result<std::vector<KernelResources>> assembled_resources(const Toolchain& toolchain,
                                                          const AssemblyRequest& request) {
-  const AssembledFiles known;
-  if (const auto log = known.find(AssembledFiles::Kind::log, assembly_key(toolchain, request)))
+  const std::string key = assembly_key(toolchain, request);
+  if (const auto log = AssembledFiles().find(AssembledFiles::Kind::log, key))
     return read_ptxas_log(*log);
-  KERNEVO_TRY(made, assemble(toolchain, request));
+  KERNEVO_TRY(made, assemble(toolchain, request, key));
   return read_ptxas_log(made.log);
 }
 

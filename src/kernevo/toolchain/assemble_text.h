@@ -15,7 +15,7 @@ namespace kernevo {
 Result<SubprocessResult> run_tool(const Toolchain& toolchain, const TemporaryFolder& folder,
                                   std::vector<std::string> arguments, const char* name);
 
-// The cubin, from ptxas.
+// The cubin, from ptxas where it is not known already.
 Result<std::string> assemble_text(const Toolchain& toolchain, const AssemblyRequest& request);
 
 // Of every kernel that is assembled; the cubin is kept as well.

@@ -1,6 +1,7 @@
 // The driver's interface: what a node of a graph was made of, whatever its kind.
 #define __CUDA_API_VERSION_INTERNAL // names as they are, no macros that give them versions
 #include "kernevo/cuda/core/conditional.h"
+#include "kernevo/cuda/core/contexts.h"
 #include "kernevo/cuda/core/graph.h"
 #include "kernevo/cuda/driver/driver.h"
 
@@ -9,12 +10,6 @@
 using namespace kernevo::cuda; // NOLINT(google-build-using-namespace)
 
 namespace {
-
-CUcontext current_context() {
-  CUcontext context = nullptr;
-  cuCtxGetCurrent(&context);
-  return context;
-}
 
 CUresult give_kernel(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v3& p) {
   CUDA_KERNEL_NODE_PARAMS_v2 found{};
