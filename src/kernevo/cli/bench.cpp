@@ -153,6 +153,8 @@ void print_json(const Options& options, const CheckedBench& benched) {
 }
 
 Result<int> run(const Options& options) {
+  if (is_program(options))
+    return bench_program(options, false);
   KERNEVO_TRY(benched, checked_bench(options));
   if (!benched)
     return kNo;

@@ -1,6 +1,7 @@
 // kernevo check TASK KERNEL: is it right?
 #include "kernevo/evaluate/check.h"
 #include "kernevo/cli/blind.h"
+#include "kernevo/cli/check_program.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
 #include "kernevo/cli/kernel_options.h"
@@ -28,6 +29,8 @@ struct Options {
   double memory_gb = 8;
   std::string order;
   bool blind = false;
+  ProgramTaskOptions program;
+  bool require_kernels = false;
 };
 
 // "in-order", "shuffled" or "shuffled:SEED".
@@ -188,7 +191,26 @@ void print_json(const Options& options, const VisibleCheck& shown,
   fmt::print("{}\n", dump_json(json, 2));
 }
 
+Result<int> run_program(const Options& options) {
+  return check_program({options.common,
+                        {options.task, options.kernel},
+                        options.program,
+                        options.device,
+                        options.check.seed,
+                        options.check.seconds,
+                        options.memory_gb,
+                        options.check.patience_minutes,
+                        options.check.small_only,
+                        options.require_kernels});
+}
+
 int run(Options& options) {
+  if (is_program_task(options.task, options.program)) {
+    const auto code = run_program(options);
+    return code ? *code : report_error(code.error(), options.common);
+  }
+  if (options.kernel.empty())
+    return report_error(no_kernel(), options.common);
   const auto task = load_task(options.task);
   if (!task)
     return report_error(task.error(), options.common);
@@ -229,9 +251,15 @@ Command add_check(CommandLine& app) {
   CommandLine* command =
       app.add_subcommand("check", "Is this kernel right? Compiles it, runs it on the virtual GPU "
                                   "with every sanitizer on and compares with the oracle");
-  command->add_option("TASK", options->task, "Task file (YAML)")->required();
-  command->add_option("KERNEL", options->kernel, "Kernel file (CUDA device code with directives)")
+  command
+      ->add_option("TASK", options->task,
+                   "Task file: YAML for kernels, a Python module for programs")
       ->required();
+  command->add_option("KERNEL", options->kernel,
+                      "Kernel file (CUDA device code with directives), or a Python program");
+  add_program_task(*command, options->program);
+  command->add_flag("--require-kernels", options->require_kernels,
+                    "Refuse a program that launches no kernel of its own");
   add_device_options(*command, options->device);
   command->add_option("-p,--param", options->parameters,
                       "Value of a @tune parameter, NAME=VALUE; repeatable");

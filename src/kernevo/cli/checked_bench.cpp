@@ -1,5 +1,6 @@
 #include "kernevo/cli/checked_bench.h"
 
+#include "kernevo/cli/bench_program.h"
 #include "kernevo/cli/blind.h"
 #include "kernevo/cli/command_line.h"
 #include "kernevo/cli/kernel_options.h"
@@ -62,9 +63,12 @@ Result<void> check_cases(const Task& task, const std::vector<std::string>& wante
 } // namespace
 
 void add_checked_bench(CommandLine& command, CheckedBenchOptions& options) {
-  command.add_option("TASK", options.task, "Task file (YAML)")->required();
-  command.add_option("KERNEL", options.kernel, "Kernel file (CUDA device code with directives)")
+  command
+      .add_option("TASK", options.task, "Task file: YAML for kernels, a Python module for programs")
       ->required();
+  command.add_option("KERNEL", options.kernel,
+                     "Kernel file (CUDA device code with directives), or a Python program");
+  add_program_task(command, options.program);
   add_device_options(command, options.device);
   command.add_option("-p,--param", options.parameters,
                      "Value of a @tune parameter, NAME=VALUE; repeatable");
@@ -125,7 +129,27 @@ Result<HardwareCounters> counters_of_file(const std::vector<NcuLaunch>& launches
 
 } // namespace
 
+bool is_program(const CheckedBenchOptions& options) {
+  return is_program_task(options.task, options.program);
+}
+
+Result<int> bench_program(const CheckedBenchOptions& options, bool profile) {
+  BenchProgramOptions program;
+  program.common = options.common;
+  program.words = {options.task, options.kernel};
+  program.task = options.program;
+  program.device = options.device;
+  program.seconds = options.bench.seconds;
+  program.patience_minutes = options.bench.patience_minutes;
+  program.unchecked = options.unchecked;
+  program.small_only = true;
+  program.profile = profile;
+  return bench_program(program);
+}
+
 Result<std::optional<CheckedBench>> checked_bench(const CheckedBenchOptions& options) {
+  if (options.kernel.empty())
+    return tl::unexpected<Error>(no_kernel());
   const Audience audience = audience_of(options.blind);
   KERNEVO_TRY(task, load_task(options.task));
   KERNEVO_TRY(kernel, load_kernel_file(options.kernel));

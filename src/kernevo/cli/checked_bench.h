@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernevo/cli/command.h"
+#include "kernevo/cli/program_options.h"
 #include "kernevo/device/open_device.h"
 #include "kernevo/evaluate/bench.h"
 #include "kernevo/kernel/kernel_file.h"
@@ -24,6 +25,7 @@ struct CheckedBenchOptions {
   BenchOptions bench;
   bool unchecked = false;
   bool blind = false;
+  ProgramTaskOptions program; // where the task is a Python module
   // What the model says as well, where the device measures.
   bool with_model = false;
   // Counters are wanted: a companion's, where the device gives none.
@@ -46,6 +48,10 @@ struct CheckedBench {
   // What was counted block by block, and what the model says of it.
   const BenchResult& counted() const { return modelled ? *modelled : result; }
 };
+
+// The task is a Python module: what follows is of programs.
+bool is_program(const CheckedBenchOptions& options);
+Result<int> bench_program(const CheckedBenchOptions& options, bool profile);
 
 // Nothing when the kernel is wrong or faults: there is no time worth knowing, and what is wrong has
 // been reported.

@@ -1,6 +1,7 @@
 // kernevo compare TASK A B: which is faster, and is the difference real?
 #include "kernevo/evaluate/compare.h"
 #include "kernevo/base/text_diff.h"
+#include "kernevo/cli/bench_program.h"
 #include "kernevo/cli/blind.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
@@ -31,6 +32,7 @@ struct Options {
   bool all = false;
   bool no_diff = false;
   bool blind = false;
+  ProgramTaskOptions program;
 };
 
 Tone tone_of(Standing standing) {
@@ -262,7 +264,23 @@ Result<ParameterValues> merged(const std::vector<std::string>& both,
   return parse_parameters(settings);
 }
 
+Result<int> run_programs(const Options& options) {
+  BenchProgramOptions programs;
+  programs.common = options.common;
+  programs.words = {options.task, options.a, options.b};
+  programs.task = options.program;
+  programs.device = options.device;
+  programs.seconds = options.compare.bench.seconds;
+  programs.patience_minutes = options.compare.bench.patience_minutes;
+  programs.small_only = options.compare.small_only;
+  return compare_programs(programs);
+}
+
 Result<int> run(Options& options) {
+  if (is_program_task(options.task, options.program))
+    return run_programs(options);
+  if (options.b.empty())
+    return tl::unexpected<Error>(no_kernel());
   KERNEVO_TRY(task, load_task(options.task));
   KERNEVO_TRY(a, load_kernel_file(options.a));
   KERNEVO_TRY(b, load_kernel_file(options.b));
@@ -300,9 +318,13 @@ Command add_compare(CommandLine& app) {
   command->footer("Exit status: 0 when B is shown to be faster by the task's objective; 1 when it "
                   "is not (slower, the same, ambiguous) or one of them is wrong; 2 for usage or "
                   "input; 3 for trouble of the machine.");
-  command->add_option("TASK", options->task, "Task file (YAML)")->required();
-  command->add_option("A", options->a, "Kernel file of the incumbent")->required();
-  command->add_option("B", options->b, "Kernel file of the candidate")->required();
+  command
+      ->add_option("TASK", options->task,
+                   "Task file: YAML for kernels, a Python module for programs")
+      ->required();
+  command->add_option("A", options->a, "Kernel file (or program) of the incumbent")->required();
+  command->add_option("B", options->b, "Kernel file (or program) of the candidate");
+  add_program_task(*command, options->program);
   add_device_options(*command, options->device);
   command->add_option("-p,--param", options->parameters,
                       "Value of a @tune parameter of both, NAME=VALUE; repeatable");

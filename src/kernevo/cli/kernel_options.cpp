@@ -15,6 +15,11 @@ void add_device_options(CommandLine& command, DeviceChoice& choice) {
   command.add_option("--gpu", choice.gpu, "Named GPU instead of the task's target: virtual:GPU");
 }
 
+Error no_kernel() {
+  return {ErrorCode::usage, "no kernel is named", std::nullopt,
+          "name its file after the task; '--help' shows the command's form"};
+}
+
 void add_hot_cache(CommandLine& command, bool& hot) {
   command.add_flag("--hot-cache", hot,
                    "Where times are measured: caches as the run before left them, on the same "

@@ -25,6 +25,9 @@ Result<std::shared_ptr<Device>> open_for(const DeviceChoice& choice, const Task&
 void note_mismatch(const DeviceIdentity& device, const std::string& target_gpu,
                    const CommonOptions& common);
 
+// Of a command line that names a task and nothing else.
+Error no_kernel();
+
 // --patience.
 void add_patience(CommandLine& command, double& minutes);
 

@@ -45,6 +45,8 @@ Json measured_json(const CheckedBench& benched) {
 Result<int> run(const CheckedBenchOptions& options) {
   KERNEVO_TRY(rules, load_rules());
   KERNEVO_TRY(map, CounterMap::load());
+  if (is_program(options))
+    return bench_program(options, true);
   KERNEVO_TRY(benched, checked_bench(options));
   if (!benched)
     return kNo;

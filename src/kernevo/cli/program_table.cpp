@@ -226,28 +226,8 @@ Json shape_json(const KernelUse& use) {
   return json;
 }
 
-} // namespace
-
-std::string program_text(const ProgramRun& run) {
+std::string work_text(const Sums& sums, bool profile) {
   std::string text;
-  if (run.end.signal != 0)
-    text += fmt::format("kernevo: '{}' was ended by signal {} ({})\n",
-                        printable(run.command.front()), run.end.signal, strsignal(run.end.signal));
-  if (run.processes.empty())
-    return text + fmt::format("kernevo: '{}' used none of the CUDA libraries\n",
-                              printable(run.command.front()));
-  const Sums sums = sum_up(run.processes);
-  text +=
-      fmt::format("kernevo: {} of {} on a virtual {}", count_text(sums.launches, "launch", "es"),
-                  count_text(sums.kernels.size(), "kernel", "s"), run.gpu);
-  if (sums.modelled)
-    text += fmt::format(": {} in kernels{} and {} in copies, modelled, not measured",
-                        time_text(sums.kernels_ns),
-                        sums.operators.empty() ? ""
-                                               : fmt::format(", {} in operators of torch",
-                                                             time_text(sums.operators_ns)),
-                        time_text(sums.transfers_ns));
-  text += '\n';
   if (!sums.kernels.empty() || !sums.transfers.empty() || !sums.operators.empty())
     text += main_table(sums);
   for (const KernelSum& sum : sums.kernels)
@@ -256,39 +236,13 @@ std::string program_text(const ProgramRun& run) {
                           sum.unpriced, sum.calls, printable(sum.reason));
   std::size_t profiled = 0;
   for (const KernelSum& sum : sums.kernels)
-    if (run.profile && profiled++ < kMostProfiled)
+    if (profile && profiled++ < kMostProfiled)
       text += profile_of(sum);
-  if (std::any_of(run.processes.begin(), run.processes.end(),
-                  [](const ProgramReport& process) { return !process.complete; }))
-    text += "kernevo: not all processes ended by themselves; the last second of those is missing\n";
-  for (const std::string& problem : sums.problems)
-    text += fmt::format("not loaded  {}\n", printable(problem));
-  for (const std::string& finding : sums.findings)
-    text += fmt::format("FAULT  {}\n", printable(finding));
   return text;
 }
 
-std::string program_json(const ProgramRun& run) {
-  const Sums sums = sum_up(run.processes);
-  Json json{{"program", run.command},
-            {"exit_code", run.end.signal == 0 ? Json(run.end.exit_code) : Json()},
-            {"signal", run.end.signal == 0 ? Json() : Json(run.end.signal)},
-            {"gpu", run.gpu},
-            {"method", sums.modelled ? Json("modelled") : Json()},
-            {"processes", run.processes.size()},
-            {"complete", std::all_of(run.processes.begin(), run.processes.end(),
-                                     [](const ProgramReport& p) { return p.complete; })},
-            {"launches", sums.launches},
-            {"unpriced", sums.unpriced},
-            {"kernels_ns", sums.kernels_ns},
-            {"copies_ns", sums.transfers_ns},
-            {"operators_ns", sums.operators_ns},
-            {"span_ns", sums.span_ns},
-            {"kernels", Json::array()},
-            {"operators", Json::array()},
-            {"copies", Json::array()},
-            {"findings", sums.findings},
-            {"problems", sums.problems}};
+Json work_json(const Sums& sums) {
+  Json json{{"kernels", Json::array()}, {"operators", Json::array()}, {"copies", Json::array()}};
   for (const KernelSum& sum : sums.kernels) {
     const LaunchPrice* price = sum.price();
     Json kernel{{"kernel", sum.kernel},
@@ -318,7 +272,70 @@ std::string program_json(const ProgramRun& run) {
                               {"calls", use.calls},
                               {"bytes", use.bytes},
                               {"time_ns", use.time.value}});
+  return json;
+}
+
+} // namespace
+
+std::string program_text(const ProgramRun& run) {
+  std::string text;
+  if (run.end.signal != 0)
+    text += fmt::format("kernevo: '{}' was ended by signal {} ({})\n",
+                        printable(run.command.front()), run.end.signal, strsignal(run.end.signal));
+  if (run.processes.empty())
+    return text + fmt::format("kernevo: '{}' used none of the CUDA libraries\n",
+                              printable(run.command.front()));
+  const Sums sums = sum_up(run.processes);
+  text +=
+      fmt::format("kernevo: {} of {} on a virtual {}", count_text(sums.launches, "launch", "es"),
+                  count_text(sums.kernels.size(), "kernel", "s"), run.gpu);
+  if (sums.modelled)
+    text += fmt::format(": {} in kernels{} and {} in copies, modelled, not measured",
+                        time_text(sums.kernels_ns),
+                        sums.operators.empty() ? ""
+                                               : fmt::format(", {} in operators of torch",
+                                                             time_text(sums.operators_ns)),
+                        time_text(sums.transfers_ns));
+  text += '\n';
+  text += work_text(sums, run.profile);
+  if (std::any_of(run.processes.begin(), run.processes.end(),
+                  [](const ProgramReport& process) { return !process.complete; }))
+    text += "kernevo: not all processes ended by themselves; the last second of those is missing\n";
+  for (const std::string& problem : sums.problems)
+    text += fmt::format("not loaded  {}\n", printable(problem));
+  for (const std::string& finding : sums.findings)
+    text += fmt::format("FAULT  {}\n", printable(finding));
+  return text;
+}
+
+std::string program_json(const ProgramRun& run) {
+  const Sums sums = sum_up(run.processes);
+  Json json{{"program", run.command},
+            {"exit_code", run.end.signal == 0 ? Json(run.end.exit_code) : Json()},
+            {"signal", run.end.signal == 0 ? Json() : Json(run.end.signal)},
+            {"gpu", run.gpu},
+            {"method", sums.modelled ? Json("modelled") : Json()},
+            {"processes", run.processes.size()},
+            {"complete", std::all_of(run.processes.begin(), run.processes.end(),
+                                     [](const ProgramReport& p) { return p.complete; })},
+            {"launches", sums.launches},
+            {"unpriced", sums.unpriced},
+            {"kernels_ns", sums.kernels_ns},
+            {"copies_ns", sums.transfers_ns},
+            {"operators_ns", sums.operators_ns},
+            {"span_ns", sums.span_ns},
+            {"findings", sums.findings},
+            {"problems", sums.problems}};
+  json.update(work_json(sums));
   return dump_json(json) + '\n';
+}
+
+std::string work_text(const std::vector<ProgramReport>& processes, bool profile) {
+  return work_text(sum_up(processes), profile);
+}
+
+std::string work_json(const std::vector<ProgramReport>& processes) {
+  return dump_json(work_json(sum_up(processes)));
 }
 
 } // namespace kernevo::cli

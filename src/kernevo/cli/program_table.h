@@ -21,4 +21,9 @@ struct ProgramRun {
 std::string program_text(const ProgramRun& run);
 std::string program_json(const ProgramRun& run); // one line
 
+// The same of one program's work alone: a table, and with `profile` each kernel's shapes and
+// resources.
+std::string work_text(const std::vector<ProgramReport>& processes, bool profile);
+std::string work_json(const std::vector<ProgramReport>& processes);
+
 } // namespace kernevo::cli

@@ -3,11 +3,11 @@
 #include "kernevo/base/temporary_folder.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
-#include "kernevo/cli/cuda_libraries.h"
-#include "kernevo/cli/program_file.h"
 #include "kernevo/cli/program_table.h"
-#include "kernevo/cli/python_environment.h"
 #include "kernevo/hardware/gpu_table.h"
+#include "kernevo/programs/cuda_libraries.h"
+#include "kernevo/programs/program_file.h"
+#include "kernevo/programs/python_environment.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -3,8 +3,8 @@
 #include "kernevo/base/suggest.h"
 #include "kernevo/cli/command.h"
 #include "kernevo/cli/command_line.h"
-#include "kernevo/cli/python_environment.h"
 #include "kernevo/cli/start_program.h"
+#include "kernevo/programs/python_environment.h"
 
 #include <fmt/format.h>
 #include <memory>

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace kernevo::cli {
+namespace kernevo {
 
 // The command that makes it ("make") or says in a line of JSON how it is ("state").
 Result<std::vector<std::string>> environment_command(const std::string& what);
@@ -19,4 +19,7 @@ Result<std::vector<std::string>> environment_command(const std::string& what);
 // Nothing where neither is.
 std::optional<std::filesystem::path> environment_python();
 
-} // namespace kernevo::cli
+// The folder of the package kernevo_judge, which runs programs to judge them.
+Result<std::filesystem::path> python_sources();
+
+} // namespace kernevo

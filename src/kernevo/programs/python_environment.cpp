@@ -1,14 +1,14 @@
-#include "kernevo/cli/python_environment.h"
+#include "kernevo/programs/python_environment.h"
 
 #include "kernevo/base/files.h"
-#include "kernevo/cli/cuda_libraries.h"
-#include "kernevo/cli/program_file.h"
+#include "kernevo/programs/cuda_libraries.h"
+#include "kernevo/programs/program_file.h"
 #include "kernevo/toolchain/toolchain.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
 
-namespace kernevo::cli {
+namespace kernevo {
 namespace fs = std::filesystem;
 
 namespace {
@@ -75,6 +75,11 @@ Result<std::vector<std::string>> environment_command(const std::string& what) {
                                   source.nvcc.string()};
 }
 
+Result<fs::path> python_sources() {
+  KERNEVO_TRY(source, find_source());
+  return fs::absolute(source.folder);
+}
+
 std::optional<fs::path> environment_python() {
   if (const std::string named = setting("KERNEVO_PYTHON"); !named.empty())
     return named;
@@ -88,4 +93,4 @@ std::optional<fs::path> environment_python() {
   return *place / "bin" / "python";
 }
 
-} // namespace kernevo::cli
+} // namespace kernevo

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace kernevo::cli {
+namespace kernevo {
 
 struct ProgramFile {
   std::filesystem::path path;
@@ -23,4 +23,4 @@ Result<ProgramFile> find_program_file(const std::string& name);
 // Why its kernels cannot reach the CUDA libraries of kernevo; empty when nothing speaks against it.
 std::string why_not_served(const ProgramFile& program);
 
-} // namespace kernevo::cli
+} // namespace kernevo

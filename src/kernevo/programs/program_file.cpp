@@ -1,4 +1,4 @@
-#include "kernevo/cli/program_file.h"
+#include "kernevo/programs/program_file.h"
 
 #include "kernevo/base/files.h"
 
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <unistd.h>
 
-namespace kernevo::cli {
+namespace kernevo {
 namespace fs = std::filesystem;
 
 namespace {
@@ -112,4 +112,4 @@ std::string why_not_served(const ProgramFile& program) {
                      program.path.string());
 }
 
-} // namespace kernevo::cli
+} // namespace kernevo

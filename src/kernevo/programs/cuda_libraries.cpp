@@ -1,8 +1,8 @@
-#include "kernevo/cli/cuda_libraries.h"
+#include "kernevo/programs/cuda_libraries.h"
 
 #include <fmt/format.h>
 
-namespace kernevo::cli {
+namespace kernevo {
 namespace fs = std::filesystem;
 
 Result<fs::path> find_cuda_libraries() {
@@ -19,4 +19,4 @@ Result<fs::path> find_cuda_libraries() {
               "they are built where the toolkit's headers are: 'make setup', then 'make build'");
 }
 
-} // namespace kernevo::cli
+} // namespace kernevo

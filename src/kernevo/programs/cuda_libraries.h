@@ -5,9 +5,9 @@
 
 #include <filesystem>
 
-namespace kernevo::cli {
+namespace kernevo {
 
 // build/cuda beside the program, or where it is installed.
 Result<std::filesystem::path> find_cuda_libraries();
 
-} // namespace kernevo::cli
+} // namespace kernevo

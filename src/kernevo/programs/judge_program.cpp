@@ -1,0 +1,434 @@
+#include "kernevo/programs/judge_program.h"
+
+#include "kernevo/base/files.h"
+#include "kernevo/base/temporary_folder.h"
+#include "kernevo/evaluate/run_case.h"
+#include "kernevo/hardware/gpu_table.h"
+#include "kernevo/model/json_fields.h"
+#include "kernevo/programs/price_program.h"
+#include "kernevo/programs/same_work.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace kernevo {
+namespace fs = std::filesystem;
+
+namespace {
+
+// What the virtual GPU does in a second on two ordinary cores.
+constexpr double kFlopsPerSecond = 1e9;
+constexpr double kElementsPerSecond = 5e7;
+
+double seconds_whole(const ProgramCase& one) {
+  return one.flops / kFlopsPerSecond + static_cast<double>(one.bytes()) / 4 / kElementsPerSecond;
+}
+
+// What is wrong with a program on one case.
+struct CaseFault {
+  FaultKind kind = FaultKind::correctness_mismatch;
+  FaultClass fault_class = FaultClass::candidate;
+  Rung rung = Rung::small_shapes;
+  std::string summary;
+  std::vector<Diagnostic> diagnostics;
+  std::optional<Finding> finding;
+  std::optional<Mismatch> mismatch;
+};
+
+CaseFault fault_of(const StageFault& fault, Rung running) {
+  CaseFault made;
+  made.kind = *charged_with(fault.kind);
+  made.rung = rung_of(fault.kind, running);
+  made.summary = fault.text;
+  if (fault.where) {
+    made.summary = format_error({ErrorCode::input, fault.text, fault.where, ""});
+    made.diagnostics.push_back({Diagnostic::Severity::error, *fault.where, fault.text});
+  }
+  for (const std::string& line : fault.detail)
+    made.diagnostics.push_back({Diagnostic::Severity::note, fault.where.value_or(Place{}), line});
+  return made;
+}
+
+std::optional<FindingKind> finding_named(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(FindingKind::crash); ++i)
+    if (name_of(static_cast<FindingKind>(i)) == name)
+      return static_cast<FindingKind>(i);
+  return std::nullopt;
+}
+
+CaseFault fault_of(const ReplayFinding& found, Rung running) {
+  CaseFault made;
+  made.rung = running;
+  const auto kind = finding_named(found.kind);
+  made.kind = kind ? kernevo::fault_of(*kind) : FaultKind::candidate_runtime_error;
+  made.summary = found.text;
+  Finding finding;
+  finding.kind = kind.value_or(FindingKind::crash);
+  finding.message = found.text;
+  finding.kernel = found.kernel;
+  made.finding = std::move(finding);
+  return made;
+}
+
+std::string index_text(const std::vector<std::int64_t>& index) {
+  std::string text;
+  for (const std::int64_t i : index)
+    text += fmt::format("[{}]", i);
+  return text;
+}
+
+class ProgramLadder {
+public:
+  ProgramLadder(StageJobs& jobs, const ProgramCheckOptions& options, std::string source, Gpu gpu,
+                fs::path place)
+      : jobs_(jobs), options_(options), source_(std::move(source)), gpu_(std::move(gpu)),
+        place_(std::move(place)) {
+    check_.language = language_of_program(source_);
+  }
+
+  Result<ProgramCheck> climb() {
+    KERNEVO_TRY(described, jobs_.describe(options_.task));
+    if (!described)
+      return tl::unexpected<Error>(of_task(described.error()));
+    check_.task = std::move(*described);
+    warn_all(check_.task.warnings);
+    for (const CaseKind kind : {CaseKind::small, CaseKind::odd}) {
+      KERNEVO_TRY(fault, judge_all(kind, Rung::small_shapes));
+      if (fault)
+        return retried_at_own_sizes(std::move(*fault));
+    }
+    if (!options_.small_only) {
+      KERNEVO_TRY(fault, judge_large());
+      if (fault)
+        return failed(std::move(*fault));
+    }
+    return concluded();
+  }
+
+private:
+  // Nobody but the task or the machine is to blame.
+  Error of_task(const StageFault& fault) const {
+    Error error = error_of(fault);
+    if (charged_with(fault.kind)) {
+      error.code = ErrorCode::input;
+      error.message = fmt::format("the reference of '{}' does not run: {}",
+                                  options_.task.file.filename().string(), fault.text);
+    }
+    return error;
+  }
+
+  void warn(std::string text) {
+    auto& warnings = check_.verdict.warnings;
+    if (std::find(warnings.begin(), warnings.end(), text) == warnings.end())
+      warnings.push_back(std::move(text));
+  }
+  void warn_all(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts)
+      warn(text);
+  }
+
+  double patience() const { return options_.patience_minutes * 60; }
+  bool fits(const ProgramCase& one) const {
+    return can_be_run_whole(one, options_.task.memory, patience() / 4);
+  }
+
+  Result<std::optional<CaseFault>> judge_all(CaseKind kind, Rung rung) {
+    for (const ProgramCase& one : check_.task.cases) {
+      if (one.kind != kind)
+        continue;
+      KERNEVO_TRY(fault, judge(one, rung));
+      if (fault)
+        return std::optional(std::move(*fault));
+    }
+    return std::optional<CaseFault>();
+  }
+
+  // The task's own sizes where this machine can run them, else the nearest, and a look at whether
+  // the program does the same at its own.
+  Result<std::optional<CaseFault>> judge_large() {
+    const ProgramCase& real = *check_.task.find(CaseKind::real);
+    if (fits(real))
+      return judge(real, Rung::real_shapes);
+    KERNEVO_TRY(middle, judge_all(CaseKind::middle, Rung::real_shapes));
+    if (middle)
+      return std::optional(std::move(*middle));
+    const ProgramCase* nearest = check_.task.find(CaseKind::scaled);
+    if (nearest != nullptr && fits(*nearest)) {
+      KERNEVO_TRY(fault, judge(*nearest, Rung::real_shapes));
+      if (fault)
+        return std::optional(std::move(*fault));
+    } else {
+      nearest = check_.task.find(CaseKind::middle);
+    }
+    if (nearest == nullptr)
+      nearest = check_.task.find(CaseKind::small);
+    if (nearest == nullptr) {
+      unproven_ = fmt::format("the task's own sizes ({}) are too large for this machine, and the "
+                              "task names no sizes that could be made smaller",
+                              real.inputs);
+      return std::optional<CaseFault>();
+    }
+    return same_at(real, *nearest);
+  }
+
+  Result<std::optional<CaseFault>> same_at(const ProgramCase& real, const ProgramCase& judged) {
+    observe(fmt::format("the task's own sizes, {}", real.inputs));
+    KERNEVO_TRY(own, price_program(jobs_, slow(real), options_.program, real, fresh_place()));
+    if (!own)
+      return blame(own.error(), Rung::real_shapes);
+    KERNEVO_TRY(seen, price_program(jobs_, slow(judged), options_.program, judged, fresh_place()));
+    if (!seen)
+      return blame(seen.error(), Rung::real_shapes);
+    std::string why = !own->unpriced.empty() ? own->unpriced : seen->unpriced;
+    if (why.empty())
+      why = why_not_same_work({&judged, &*seen}, {&real, &*own}, gpu_);
+    if (!why.empty())
+      unproven_ = why;
+    else
+      warn(fmt::format("the task's own sizes ({}) were priced and not run: it was judged up to {}",
+                       real.inputs, judged.inputs));
+    return std::optional<CaseFault>();
+  }
+
+  Result<std::optional<CaseFault>> blame(const StageFault& fault, Rung rung) const {
+    if (!charged_with(fault.kind))
+      return tl::unexpected<Error>(error_of(fault));
+    return std::optional(fault_of(fault, rung));
+  }
+
+  ProgramTask slow(const ProgramCase& one) const {
+    ProgramTask task = options_.task;
+    task.seconds = std::max(task.seconds, std::min(patience(), 4 * seconds_whole(one)));
+    return task;
+  }
+
+  fs::path fresh_place() {
+    const fs::path place = place_ / fmt::format("{}", ++places_);
+    std::error_code ignored;
+    fs::create_directories(place, ignored);
+    return place;
+  }
+
+  void observe(const std::string& what) const {
+    if (options_.observe)
+      options_.observe(what);
+  }
+
+  Result<std::optional<CaseFault>> judge(const ProgramCase& one, Rung rung) {
+    check_.verdict.rung = rung;
+    observe(fmt::format("{} sizes, {}", name_of(one.kind), one.inputs));
+    const ProgramTask task = slow(one);
+    const fs::path place = fresh_place();
+    KERNEVO_TRY(prepared, jobs_.prepare(task, one, place));
+    if (!prepared)
+      return tl::unexpected<Error>(of_task(prepared.error()));
+    if (prepared->trivial)
+      warn(fmt::format("case {} cannot tell: an answer that computes nothing would pass", one.id));
+    KERNEVO_TRY(recorded, record(task, *prepared, place));
+    if (!recorded)
+      return blame(recorded.error(), rung);
+    take(*recorded);
+    if (options_.require_kernels && recorded->launches == 0)
+      return std::optional(CaseFault{FaultKind::interface_contract_error,
+                                     FaultClass::candidate,
+                                     rung,
+                                     "it launches no kernel of its own: all it does is "
+                                     "torch's",
+                                     {},
+                                     {},
+                                     {}});
+    const bool thorough = one.kind == CaseKind::small || one.kind == CaseKind::odd;
+    for (const InputVariant& variant : prepared->variants) {
+      if (!variant.used || (!thorough && variant.name != prepared->variants.front().name))
+        continue;
+      KERNEVO_TRY(fault, judge_variant(task, one, variant, *recorded, rung, thorough, place));
+      if (fault)
+        return std::optional(std::move(*fault));
+    }
+    std::error_code ignored;
+    fs::remove_all(place, ignored);
+    return std::optional<CaseFault>();
+  }
+
+  Result<Answer<Recording>> record(const ProgramTask& task, const PreparedCase& prepared,
+                                   const fs::path& place) {
+    KERNEVO_TRY(recorded, jobs_.record(task, options_.program, prepared, false, place));
+    if (!recorded || !recorded->reads_back)
+      return std::move(recorded);
+    // What it does depends on what it reads: then it must be there.
+    return jobs_.record(task, options_.program, prepared, true, place);
+  }
+
+  void take(const Recording& recording) {
+    check_.launches = recording.launches;
+    check_.operators = recording.operators;
+    if (check_.verdict.printed.empty())
+      check_.verdict.printed = recording.printed;
+    for (const std::string& note : recording.notes)
+      if (std::find(check_.notes.begin(), check_.notes.end(), note) == check_.notes.end())
+        check_.notes.push_back(note);
+  }
+
+  Result<std::optional<CaseFault>> judge_variant(const ProgramTask& task, const ProgramCase& one,
+                                                 const InputVariant& variant,
+                                                 const Recording& recording, Rung rung,
+                                                 bool sanitize, const fs::path& place) {
+    CheckedCase record;
+    record.case_id = one.id;
+    record.distribution = variant.name;
+    record.seed = task.seed;
+    record.elements = one.outputs;
+    record.elements_checked = 0;
+    KERNEVO_TRY(replayed, jobs_.replay(task, recording, variant.inputs,
+                                       sanitize ? ReplayMode::sanitize : ReplayMode::whole, place));
+    std::optional<CaseFault> fault;
+    if (!replayed) {
+      if (!charged_with(replayed.error().kind))
+        return tl::unexpected<Error>(error_of(replayed.error()));
+      fault = fault_of(replayed.error(), rung);
+    } else if (!replayed->findings.empty()) {
+      fault = fault_of(replayed->findings.front(), rung);
+    } else {
+      KERNEVO_TRY(compared, jobs_.compare(task, variant.expected, replayed->outputs));
+      if (!compared)
+        return blame(compared.error(), rung);
+      record.elements_checked = compared->elements;
+      record.worst_error_ratio = compared->worst_ratio;
+      if (!compared->right)
+        fault = mismatch(one, variant, *compared, recording, rung);
+    }
+    check_.verdict.cases.push_back(record);
+    return fault;
+  }
+
+  static CaseFault mismatch(const ProgramCase& one, const InputVariant& variant,
+                            const OutputComparison& compared, const Recording& recording,
+                            Rung rung) {
+    CaseFault fault;
+    fault.rung = rung;
+    fault.mismatch = compared.worst;
+    const std::string where =
+        compared.worst
+            ? fmt::format("{}{} is {:.6g}, expected {:.6g} within {:.3g}", compared.worst->buffer,
+                          index_text(compared.worst->index), compared.worst->actual,
+                          compared.worst->expected, compared.worst->tolerance)
+            : "the results differ in number, shape or type";
+    fault.summary =
+        fmt::format("case {} ({}), {} inputs: {}", one.id, one.inputs, variant.name, where);
+    if (recording.reads_back) {
+      // Recorded on other inputs, what it does may not be what it would do on these.
+      fault.kind = FaultKind::unproven;
+      fault.fault_class = FaultClass::ambiguous;
+      fault.summary = "it reads results back while it runs, and what it does then cannot be held "
+                      "against other inputs: " +
+                      fault.summary;
+    }
+    return fault;
+  }
+
+  // Programs may be made for the task's own sizes alone. Then those decide.
+  Result<ProgramCheck> retried_at_own_sizes(CaseFault small) {
+    if (small.rung == Rung::parse || small.rung == Rung::compile || options_.small_only)
+      return failed(std::move(small));
+    const Verdict before = check_.verdict;
+    const ProgramCase& real = *check_.task.find(CaseKind::real);
+    check_.verdict.cases.clear();
+    if (fits(real)) {
+      KERNEVO_TRY(fault, judge(real, Rung::real_shapes));
+      if (!fault) {
+        warn(fmt::format("made for the task's own sizes alone: {}", small.summary));
+        return concluded();
+      }
+      check_.verdict = before;
+      // At sizes it was made for the fault is its own, at others perhaps that of the size.
+      return failed(std::move(*fault));
+    }
+    check_.verdict = before;
+    if (names_own_size(real)) {
+      small.fault_class = FaultClass::ambiguous;
+      small.kind = FaultKind::unproven;
+      small.summary = fmt::format("it seems to be made for the task's own sizes alone ({}), which "
+                                  "are too large to run here: {}",
+                                  real.inputs, small.summary);
+    }
+    return failed(std::move(small));
+  }
+
+  // Of the sizes that were changed to make the task smaller.
+  bool names_own_size(const ProgramCase& real) const {
+    const Json sizes = Json::parse(real.globals);
+    for (const auto& [name, value] : sizes.items())
+      if (value.is_number_integer() && value.get<std::int64_t>() >= 16 &&
+          names_number(source_, value.get<std::int64_t>()))
+        return true;
+    return false;
+  }
+
+  ProgramCheck failed(CaseFault fault) {
+    Verdict& verdict = check_.verdict;
+    verdict.correct = false;
+    verdict.rung = fault.rung;
+    verdict.fault = fault.kind;
+    verdict.fault_class = fault.fault_class;
+    verdict.summary = std::move(fault.summary);
+    verdict.diagnostics = std::move(fault.diagnostics);
+    verdict.finding = std::move(fault.finding);
+    verdict.mismatch = std::move(fault.mismatch);
+    if (!verdict.cases.empty() && (verdict.finding || verdict.mismatch))
+      verdict.failing_case = verdict.cases.back();
+    return std::move(check_);
+  }
+
+  ProgramCheck concluded() {
+    Verdict& verdict = check_.verdict;
+    if (verdict.cases.empty() && unproven_.empty())
+      unproven_ = "no case of the task could be run";
+    if (!unproven_.empty())
+      return failed(
+          {FaultKind::unproven, FaultClass::ambiguous, verdict.rung, unproven_, {}, {}, {}});
+    double worst = 0;
+    std::uint64_t elements = 0;
+    for (const CheckedCase& one : verdict.cases) {
+      worst = std::max(worst, one.worst_error_ratio);
+      elements += one.elements_checked.value_or(0);
+    }
+    verdict.correct = true;
+    verdict.summary = fmt::format(
+        "correct on {} cases, {} elements compared, worst error {:.0f} % of its tolerance",
+        verdict.cases.size(), elements, worst * 100);
+    if (check_.launches == 0)
+      warn("it launches no kernel of its own: all it does is torch's");
+    return std::move(check_);
+  }
+
+  StageJobs& jobs_;
+  const ProgramCheckOptions& options_;
+  std::string source_;
+  Gpu gpu_;
+  fs::path place_;
+  ProgramCheck check_;
+  std::string unproven_; // why
+  int places_ = 0;
+};
+
+} // namespace
+
+bool can_be_run_whole(const ProgramCase& one, std::uint64_t memory, double seconds) {
+  // Inputs, decoys, a snapshot, what is expected and what came: six copies.
+  return one.bytes() * 6 <= memory && seconds_whole(one) <= seconds;
+}
+
+Result<ProgramCheck> check_program(StageJobs& jobs, const ProgramCheckOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  KERNEVO_TRY(source, read_text_file(options.program.file));
+  KERNEVO_TRY(gpu, find_gpu(options.task.gpu));
+  KERNEVO_TRY(scratch, TemporaryFolder::make());
+  KERNEVO_TRY(check, ProgramLadder(jobs, options, source, std::move(gpu), scratch.path()).climb());
+  check.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return std::move(check);
+}
+
+} // namespace kernevo
