@@ -2,6 +2,10 @@
 import os
 import sys
 
+if not __package__:  # `python FOLDER/kernevo_judge`
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = False  # without it the imports take thrice as long, each time
+
 from kernevo_judge import stage, wire
 
 CHANNEL = 3

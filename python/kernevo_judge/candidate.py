@@ -112,15 +112,11 @@ def constructed(program, request, opened):
     if not isinstance(made, type):
         raise Fault("contract", f"{program.name} has no class {request['class']}", f"{program.name}:1")
     seed(request["seed"])
-    model = made(*on_host(opened.init))
+    model = made(*opened.init["arguments"])
     if not isinstance(model, torch.nn.Module):
         raise Fault("contract", f"{request['class']} is no torch.nn.Module", program.line_of_class(request["class"]))
     model = model.to(device="cuda", dtype=opened.dtype)
-    return model.eval() if request.get("mode") == "eval" else model.train()
-
-
-def on_host(init):
-    return init["inputs"] if isinstance(init, dict) else init
+    return model.train((request.get("mode") or opened.init["mode"]) == "train")
 
 
 def seed(number):

@@ -8,9 +8,14 @@ GPUS = (80, 90)
 
 
 def start_torch():
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy's would start them now
     import torch
-    import torch.utils.cpp_extension
 
+    # These ask whether there is a GPU. It must be begun in children, each for the GPU of its request.
+    ask, torch._C._cuda_getDeviceCount = torch._C._cuda_getDeviceCount, lambda: 1
+    import torch._dynamo  # a second that many of torch's functions would take when first called
+    import torch.utils.cpp_extension
+    torch._C._cuda_getDeviceCount = ask
     torch.manual_seed(0)
     return torch
 
