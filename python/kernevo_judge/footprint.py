@@ -8,12 +8,16 @@ from .precision import cast
 from .structure import bytes_of, described, flatten, plain
 
 
+# torch loads what it knows of the meta device when that is first used, which takes seconds: not in every child.
+torch.nn.functional.gelu(torch.rand(1, 1, device="meta") @ torch.rand(1, 1, device="meta"))
+
+
 class Meter(TorchDispatchMode):
     """Counts what operators do, and notices random numbers."""
 
     def __init__(self):
         super().__init__()
-        self.flops, self.elements, self.largest, self.random = 0, 0, 0, None
+        self.flops, self.elements, self.largest, self.longest, self.random = 0, 0, 0, 1, None
 
     def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -22,7 +26,10 @@ class Meter(TorchDispatchMode):
             self.random = self.random or str(operator.overloadpacket).removeprefix("aten.").rstrip("_")
         formula = flop_registry.get(operator.overloadpacket)
         if formula is not None:
-            self.flops += formula(*args, **kwargs, out_val=result)
+            flops = formula(*args, **kwargs, out_val=result)
+            self.flops += flops
+            count = result.numel() if isinstance(result, torch.Tensor) else 0
+            self.longest = max(self.longest, flops // 2 // count if count else 1)
         if not is_view(operator):
             for one in result if isinstance(result, (tuple, list)) else (result,):
                 if isinstance(one, torch.Tensor):
@@ -47,7 +54,7 @@ class Footprint:
         self.products = meter.flops // 2
         self.elements = meter.elements + count
         self.flops = meter.flops + meter.elements
-        self.random = meter.random
+        self.longest, self.random = meter.longest, meter.random
         # The oracle holds all of it in float64, and the module in the task's precision beside it.
         self.memory = 16 * (count + sum(one.numel() for one in weights) + 2 * meter.largest)
 

@@ -14,6 +14,7 @@ from .structure import flatten
 MARGIN = 8            # an honest float32 program may be this many times as far from the truth as torch's own
 HALF_MARGIN = 2.5     # and one in sixteen bits this many times as far as torch's in sixteen bits
 TIGHTEST = 0.02       # of KernelBench's tolerance: 2e-6 for float32, 32 units in the last place
+SUMMED = 8 * 2 ** -24 / 3 ** 0.5  # times the root of a sum's length: eight deviations of plain sums in float32
 IMITATED_PRODUCTS = 5e8
 
 
@@ -93,8 +94,9 @@ class Oracle:
                 return again
         return self.run(self.float32, inputs, torch.float32)
 
-    def judge(self, inputs, products, strict):
+    def judge(self, inputs, footprint, strict):
         """(outputs, structure, what forbidden arithmetic is not told apart). Raises Unusable where `strict`."""
+        products = footprint.products
         exact, structure = self.exact(inputs)
         usual, _ = self.run(self.float32, inputs, torch.float32)
         native = usual if self.precision == torch.float32 else self.native(inputs, exact, products)
@@ -111,7 +113,8 @@ class Oracle:
             if strict:
                 require_finite(output, usual[at])
             if output.exact.is_floating_point():
-                told = self.settle(output, usual[at], native[at] if native else None, imitation and imitation[at], strict)
+                told = self.settle(output, usual[at], native[at] if native else None, imitation and imitation[at], strict,
+                                   SUMMED * footprint.longest ** 0.5)
                 if banned and not told:
                     missed.append(at)
             elif strict and output.worst(usual[at]) > 0:
@@ -135,7 +138,7 @@ class Oracle:
         except Fault:
             return None
 
-    def settle(self, output, usual, native, imitation, strict):
+    def settle(self, output, usual, native, imitation, strict, summed):
         """Sets the output's tolerance. Whether forbidden arithmetic is outside of it."""
         own = output.worst(usual)
         rough = output.worst(native) if native is not None and self.precision != torch.float32 else 0.0
@@ -146,12 +149,12 @@ class Oracle:
         finite = [one for one in (MARGIN * own, HALF_MARGIN * rough) if one != float("inf")]
         least = max([TIGHTEST, *finite])
         factor = max(1.0, least)
-        bad = output.worst(imitation) if imitation is not None else None
+        bad = None if imitation is None or torch.equal(imitation, native) else output.worst(imitation)
         told = True
         if bad is not None and self.allow_tf32 and self.precision == torch.float32:
             factor = max(factor, 3 * bad) if bad != float("inf") else factor
         elif bad is not None and bad <= 1.5 * factor:
-            closer = max(least, bad / 3 if self.precision == torch.float32 else bad / 1.7)
+            closer = max(least, summed / output.rtol, bad / (3 if self.precision == torch.float32 else 1.7))
             told = closer <= 0.8 * bad
             if told and not self.fixed:
                 factor = closer
@@ -182,14 +185,13 @@ def widened(model, dtype):
 
 def controls(outputs, inputs, elsewhere):
     """Outputs of programs that compute nothing, by what one would say of each: lists of tensors like the outputs."""
-    def filled(value):
-        return [torch.full_like(one.exact, value(one.exact)) for one in outputs]
-    found = {"zeros": filled(lambda one: 0), "a constant": filled(middle)}
+    found = {"zeros": [torch.zeros_like(one.exact) for one in outputs]}
     for at, given in enumerate(inputs):
         if isinstance(given, torch.Tensor) and all(given.shape == one.exact.shape for one in outputs):
             found[f"a copy of input {at}"] = [given.to(one.exact.dtype) for one in outputs]
     if elsewhere is not None and [one.shape for one in elsewhere] == [one.exact.shape for one in outputs]:
         found["the outputs of other inputs"] = elsewhere
+        found["a constant"] = [torch.full_like(one, middle(one)) for one in elsewhere]
     return found
 
 
