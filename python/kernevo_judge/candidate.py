@@ -43,9 +43,12 @@ class Gpu:
         self.read_back = cage.entry("kernevo_read_back_bytes", result=ctypes.c_uint64)
         self.synchronize = torch.cuda.synchronize
 
+        self.last_words = cage.entry("kernevo_last_words", result=ctypes.c_char_p)
+
     def must(self, what, code):
         if code != 0:
-            raise Fault("machine", f"the virtual GPU cannot {what} ({code})")
+            why = self.last_words().decode("utf-8", "replace")
+            raise Fault("machine", f"the virtual GPU cannot {what}: {why}")
 
 
 def before_confinement(request):
@@ -79,14 +82,15 @@ def record(request, opened, tell):
     gpu.must("keep its memory", gpu.snapshot(os.fsencode(os.path.join(request["folder"], SNAPSHOT))))
     fill(handed, second)
     gpu.synchronize()
-    read = gpu.read_back()
-    gpu.must("record", gpu.record(os.fsencode(os.path.join(request["folder"], TRACE))))
+    trace = os.path.join(request["folder"], TRACE)
+    os.makedirs(trace, exist_ok=True)
+    gpu.must("record", gpu.record(os.fsencode(trace)))
     with program.blamed(), grad():
         result = model(*handed)
         gpu.synchronize()
     gpu.must("end the record", gpu.record(None))
     outputs, structure = checked(result)
-    return {"outputs": outputs, "structure": structure, "reads_back": gpu.read_back() > read, "notes": notes}
+    return {"outputs": outputs, "structure": structure, "reads_back": gpu.read_back() > 0, "notes": notes}
 
 
 def placed(inputs, dtype):

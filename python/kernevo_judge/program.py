@@ -71,6 +71,8 @@ class Program:
 
     def fault_of(self, error):
         line, frames = self.lines_of(error)
+        # A compiler names the line of the program's source itself.
+        line = getattr(error, "where", None) or line
         said = [text[:LONGEST] for text in str(error).splitlines() if text.strip()]
         name = type(error).__name__
         text = f"{name}: {said[0]}" if said else name
@@ -94,7 +96,7 @@ def kind_of(error, text):
         return "forbidden"
     if isinstance(error, SyntaxError):
         return "syntax"
-    if type(error).__module__.startswith("triton.compiler"):
+    if type(error).__module__.startswith("triton.compiler") or type(error).__name__ == "BuildError":
         return "build"
     if UNSUPPORTED.search(text):
         return "unsupported"

@@ -11,7 +11,7 @@ import traceback
 from dataclasses import dataclass
 
 from . import cage, child, warm, wire
-from .building import Builds
+from .building import Builds, ask_for
 from .fault import Fault
 
 SECONDS = 60      # of a job that names no limit
@@ -128,9 +128,9 @@ class Stage:
         limits = self.limits(request, folder, int(request.get("memory") or MEMORY) + SPARE)
 
         def work(tell, asks):
-            from .building import Builder
+            from kernevo_virtual import extension
 
-            Builder(asks).install()
+            extension.builder = ask_for(asks)
             settle(request, folder)
             opened = candidate.before_confinement(request)
             asked = {**request, "folder": folder}
