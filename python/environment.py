@@ -107,7 +107,9 @@ class Environment:
         return digest(PACKAGES.read_bytes(), sys.version, sys.base_prefix)
 
     def layer_key(self, facts):
-        files = sorted(file for file in HERE.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+        # What judges programs is not installed: it runs from here.
+        files = sorted(file for file in HERE.rglob("*") if file.is_file()
+                       and not {"__pycache__", "kernevo_judge"} & set(file.relative_to(HERE).parts))
         files += [self.options.nvcc / name for name in NVCC]
         return digest(json.dumps(facts, sort_keys=True), *(part for file in files
                       for part in (file.name, file.read_bytes())))
@@ -226,7 +228,10 @@ def install_layer(environment, facts):
     (about / "entry_points.txt").write_text(f"[torch.backends]\nkernevo = {LAYER}.attach:attach\n", encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)
     part.rename(folder)
-    (packages / f"{LAYER}.pth").write_text(f"import {LAYER}.start; {LAYER}.start.wait_for_torch()\n", encoding="utf-8")
+    # A PYTHONPATH may show the sources of the package, which are not made.
+    (packages / f"{LAYER}.pth").write_text(
+        f"import sys; sys.path.insert(0, {str(packages)!r}); import {LAYER}.start; sys.path.pop(0); "
+        f"{LAYER}.start.wait_for_torch()\n", encoding="utf-8")
 
 
 PROOF = ("import torch\n"

@@ -64,13 +64,18 @@ class Waiting:
             Waiting.preparing = True
             prepare()
             return None
-        if name == "triton.testing":
-            return with_clock(name, path)
+        if name in EXCHANGED:
+            return exchanged(name, path)
         return None
 
 
-def with_clock(name, path):
-    """Triton's own module, but for its benchmarks: they read the virtual GPU's clock."""
+# Modules of which some functions are ours: Triton's benchmarks read the virtual GPU's clock, torch's extensions
+# are built in seconds.
+EXCHANGED = {"triton.testing": "benchmark", "torch.utils.cpp_extension": "extension"}
+
+
+def exchanged(name, path):
+    import importlib
     import importlib.machinery
 
     spec = importlib.machinery.PathFinder.find_spec(name, path)
@@ -80,8 +85,7 @@ def with_clock(name, path):
 
     def exec_module(module):
         run(module)
-        from kernevo_virtual import benchmark
-        benchmark.put_into(module)
+        importlib.import_module(f"kernevo_virtual.{EXCHANGED[name]}").put_into(module)
 
     spec.loader.exec_module = exec_module
     return spec

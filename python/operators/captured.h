@@ -2,7 +2,7 @@
 // replayed, on the same memory.
 #pragma once
 
-#include "host_operator.h"
+#include "recorded.h"
 
 #include <ATen/ops/clone.h>
 
@@ -14,7 +14,7 @@
 namespace kernevo {
 
 // A graph draws new numbers at each replay.
-inline uint64_t next_seed_of_replay(const std::optional<at::Generator>&) {
+inline uint64_t next_seed_of_replay() {
   static std::atomic<uint64_t> draws = 0;
   return mixed(0x6b65726e65766fULL, draws++);
 }
@@ -31,20 +31,20 @@ inline void replay(void* data) {
   const Recorded& recorded = *static_cast<Recorded*>(data);
   try {
     const c10::InferenceMode plain;
-    HostCall call(recorded.op, recorded.traits);
-    call.draw_with(&next_seed_of_replay);
-    const Values results = call.run(recorded.arguments, false);
-    Aliases aliases;
-    const auto fill = [&](const at::Tensor& to, const at::Tensor& from) {
-      if (on_gpu(to) && from.defined() && !call.is_given(from))
-        aliases.on_host(to).copy_(from);
-    };
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (results[i].isTensor() && recorded.results[i].isTensor())
-        fill(recorded.results[i].toTensor(), results[i].toTensor());
-      else if (results[i].isTensorList())
-        for (size_t j = 0; j < results[i].toTensorVector().size(); ++j)
-          fill(recorded.results[i].toTensorVector()[j], results[i].toTensorVector()[j]);
+    const RecordingState state = recording_state();
+    const uint64_t seed = next_seed_of_replay();
+    if (state.written) {
+      OperatorText text(recorded.traits,
+                        recorded.traits.random ? std::optional(seed) : std::nullopt);
+      text.arguments(recorded.arguments);
+      text.results(recorded.results, recorded.arguments);
+      write_down(nullptr, recorded.traits, text);
+    }
+    if (state.computes) {
+      HostCall call(recorded.op, recorded.traits);
+      call.draw_with(seed);
+      const Values results = call.run(recorded.arguments, false);
+      fill_results(call, recorded.results, results);
     }
     end_operator(nullptr, work_of(recorded.traits, recorded.arguments, recorded.results));
   } catch (const std::exception& problem) {
@@ -58,10 +58,12 @@ inline Values record(const c10::OperatorHandle& op, const Traits& traits, const 
   TORCH_CHECK(!traits.needs_result,
               "CUDA error: operation not permitted when stream is capturing (", traits.name,
               " must know values to know its result's size)");
+  const std::optional<Values> sized =
+      recording_state().plain() ? std::nullopt : MetaCall(op, traits).run(arguments);
   std::vector<std::pair<at::Tensor, at::Tensor>> before;
   Aliases aliases;
   for (size_t i = 0; i < arguments.size(); ++i)
-    if (traits.written[i])
+    if (traits.written[i] && !sized)
       each_tensor({arguments[i]}, [&](const at::Tensor& written) {
         if (on_gpu(written)) {
           const at::Tensor host = aliases.on_host(written);
@@ -69,14 +71,17 @@ inline Values record(const c10::OperatorHandle& op, const Traits& traits, const 
         }
       });
   HostCall call(op, traits);
-  call.draw_with(&next_seed_of_replay);
-  auto recorded =
-      std::make_unique<Recorded>(Recorded{op, traits, arguments, call.run(arguments, true)});
+  call.draw_with(next_seed_of_replay());
+  auto recorded = std::make_unique<Recorded>(
+      Recorded{op, traits, arguments, sized ? *sized : call.run(arguments, true)});
   for (auto& [host, saved] : before)
     host.copy_(saved);
   Values results = recorded->results;
-  const cudaError_t error = cudaLaunchHostFunc(c10::cuda::getCurrentCUDAStream(), &replay,
-                                               recorded.release()); // lives as long as the process
+  static auto* const submit =
+      of_virtual_gpu<int(cudaStream_t, cudaHostFn_t, void*)>("kernevo_submit_operators");
+  const auto error = static_cast<cudaError_t>(
+      submit(c10::cuda::getCurrentCUDAStream(), &replay,
+             recorded.release())); // lives as long as the process
   TORCH_CHECK(error == cudaSuccess, "CUDA error: ", cudaGetErrorString(error));
   return results;
 }

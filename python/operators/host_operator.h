@@ -44,8 +44,8 @@ public:
     on_device = on_device && !result_on_host_;
     std::optional<SeededCpu> seeded;
     if (traits_.random && !host_generator_)
-      seeded.emplace(next_seed_(generator_));
-    Values results = call(arguments, on_device);
+      seeded.emplace(seed_ ? *seed_ : next_seed(generator_));
+    Values results = call(arguments, on_device && !in_host_memory_);
     aliases_.take_over_resized();
     if (on_device)
       for (size_t i = 0; i < results.size(); ++i)
@@ -55,7 +55,13 @@ public:
   }
   // Whether the host's tensor is one that the program gave: then what it holds is in place.
   bool is_given(const at::Tensor& host) const { return aliases_.is_given(host); }
-  void draw_with(uint64_t (*next)(const std::optional<at::Generator>&)) { next_seed_ = next; }
+  // Results for the program that are computed in the host's memory first: the GPU's is asked for
+  // them alone.
+  Values run_in_host_memory(Values arguments) {
+    in_host_memory_ = true;
+    return run(std::move(arguments), true);
+  }
+  void draw_with(uint64_t seed) { seed_ = seed; }
 
 private:
   c10::IValue as_host_takes(const c10::IValue& value, int index) {
@@ -238,7 +244,8 @@ private:
   bool result_on_host_ = false;
   bool host_generator_ = false;
   std::optional<at::Generator> generator_;
-  uint64_t (*next_seed_)(const std::optional<at::Generator>&) = &next_seed;
+  bool in_host_memory_ = false;
+  std::optional<uint64_t> seed_; // else the generator's next
 };
 
 } // namespace kernevo

@@ -5,6 +5,8 @@
 #include "captured.h"
 #include "host_operator.h"
 #include "missing.h"
+#include "recorded.h"
+#include "replayed.h"
 
 #include <ATen/native/transformers/attention.h>
 #include <ATen/ops/copy_native.h>
@@ -28,8 +30,10 @@ public:
     torch::jit::drop(*stack, count);
     const c10::cuda::CUDAStream stream = c10::cuda::getCurrentCUDAStream();
     const Turn turn = begin_operator(stream);
+    const RecordingState state = recording_state();
     Values results = turn == Turn::captured ? record(op, traits_, arguments)
-                                            : HostCall(op, traits_).run(arguments, true);
+                     : state.plain()        ? HostCall(op, traits_).run(arguments, true)
+                                     : run_recorded(op, traits_, arguments, stream, state);
     if (turn == Turn::priced)
       end_operator(stream, work_of(traits_, arguments, results));
     for (c10::IValue& result : results)
@@ -164,6 +168,7 @@ int install() {
       continue;
     if (plain == "copy_") {
       library().impl("aten::copy_", &copy);
+      replayable().insert("aten::copy_");
     } else if (plain == "_fused_sdp_choice") {
       library().impl("aten::_fused_sdp_choice", &plain_attention);
     } else if (plain.starts_with("_use_cudnn") || plain.starts_with("_use_miopen")) {
@@ -171,6 +176,7 @@ int install() {
     } else if (op->hasKernelForDispatchKey(c10::DispatchKey::CUDA) || reaches_kernels(plain)) {
       if (op->hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)) {
         put<HostOperator>(name, traits_of(*op));
+        replayable().insert(toString(name));
         ++count;
       } else {
         put<NotHere>(name);
@@ -191,4 +197,22 @@ extern "C" __attribute__((visibility("default"))) int kernevo_install_operators(
     std::fprintf(stderr, "kernevo: torch's operators cannot be replaced: %s\n", problem.what());
     return -1;
   }
+}
+
+// Does an operator of a trace again; `text` is python/kernevo_judge/replay.py's. 0, or 1 and why.
+extern "C" __attribute__((visibility("default"))) int
+kernevo_replay_operator(const char* text, size_t bytes, char* error, size_t most) {
+  std::string why;
+  try {
+    const c10::InferenceMode plain;
+    kernevo::replay_operator(std::string_view(text, bytes));
+    return 0;
+  } catch (const c10::Error& problem) {
+    why = problem.what_without_backtrace();
+  } catch (const std::exception& problem) {
+    why = problem.what();
+  }
+  if (most > 0)
+    error[why.copy(error, most - 1)] = 0;
+  return 1;
 }

@@ -42,7 +42,7 @@ constexpr std::uint64_t kDeviceControl = 1U << 15U;      // version 5
 constexpr std::uint64_t kOfFiles = kExecute | kReadFile | kWriteFile | kTruncate;
 constexpr std::uint64_t kReading = kExecute | kReadFile | kReadFolder;
 constexpr std::uint64_t kWriting = kReadFile | kReadFolder | kWriteFile | kTruncate | kMakeFile |
-                                   kMakeFolder | kRemoveFile | kRemoveFolder;
+                                   kMakeFolder | kRemoveFile | kRemoveFolder | kRefer;
 
 struct [[gnu::packed]] BeneathPath {
   std::uint64_t allowed;

@@ -1,6 +1,7 @@
 // What a worker process gives up before it touches a candidate. Layers are probed, and reported by
 // `kernevo doctor`: a layer this system lacks weakens the cage but does not stop the work, because
-// candidate code is only ever PTX, interpreted or translated with every access checked.
+// candidate code is PTX, interpreted or translated with every access checked. Only a Python program's
+// own process runs native code, and is refused without them.
 #pragma once
 
 #include "kernevo/base/result.h"
@@ -16,6 +17,8 @@ enum class Confinement {
   execute, // memory and threads only: no files, no processes, no network
   drive,   // of all its threads: no network, no processes, no tracing. It has opened its devices
            // before, and its files are a FileCage
+  program, // native code of a candidate: threads and the files of a FileCage; no network, no
+           // processes, no signals to others. Unlike above it fails where the system has no filters
 };
 
 struct ProcessLimits {

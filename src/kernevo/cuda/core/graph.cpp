@@ -1,6 +1,7 @@
 #include "kernevo/cuda/core/graph.h"
 
 #include "kernevo/cuda/core/conditional.h"
+#include "kernevo/cuda/core/recorded_graph.h"
 #include "kernevo/cuda/core/session.h"
 
 #include <algorithm>
@@ -117,6 +118,8 @@ std::optional<std::size_t>& outer_step() {
 
 // One graph after the other, as the condition has it.
 cudaError_t run_chosen(const Conditional& conditional) {
+  if (Recording::is_on())
+    Recording::get().refuse("a condition in a graph");
   TimedWork* const timed = TimedWork::current();
   std::map<const CUgraph_st*, std::vector<NodeWork>> known;
   const CUgraph_st* body = conditional.chosen(true);
@@ -141,7 +144,10 @@ cudaError_t run_all(const std::vector<NodeWork>& all) {
   const std::optional<std::size_t> around = outer;
   TimedWork* const timed = TimedWork::current();
   std::vector<std::size_t> ends; // the step with which each node ends
-  for (const NodeWork& node : all) {
+  RecordedGraph recorded(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const NodeWork& node = all[i];
+    recorded.begin(i);
     if (timed != nullptr) {
       std::vector<std::size_t> needs;
       for (const std::size_t need : node.needs)
@@ -156,6 +162,7 @@ cudaError_t run_all(const std::vector<NodeWork>& all) {
                               : node.work                 ? node.work()
                                                           : cudaSuccess;
     outer = around;
+    recorded.end(i);
     if (error != cudaSuccess)
       return error;
     if (timed != nullptr && node.is_graph)

@@ -32,3 +32,14 @@ cudaError_t kernevo_end_operator(cudaStream_t stream, const KernevoOperator* don
     return price();
   return Session::get().pass(stream, price);
 }
+
+cudaError_t kernevo_submit_operators(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  return Session::get().submit(
+      stream,
+      [=] {
+        if (fault() == cudaSuccess)
+          function(data);
+        return fault();
+      },
+      cudaGraphNodeTypeHost);
+}

@@ -22,4 +22,7 @@ cudaError_t kernevo_begin_operator(cudaStream_t stream, int* priced);
 // Prices it. Inside a graph that is being run the stream is the graph's.
 cudaError_t kernevo_end_operator(cudaStream_t stream, const KernevoOperator* done);
 
+// Work of the stream that a graph may do again: operators, that write down themselves what they do.
+cudaError_t kernevo_submit_operators(cudaStream_t stream, cudaHostFn_t function, void* data);
+
 } // extern "C"

@@ -1,5 +1,6 @@
 #include "kernevo/cuda/core/images.h"
 
+#include "kernevo/cuda/core/recording.h"
 #include "kernevo/cuda/core/session.h"
 
 #include <algorithm>
@@ -125,6 +126,7 @@ cudaError_t make_array(cudaArray_t* array, const cudaChannelFormatDesc* desc, cu
   const std::lock_guard lock(session.mutex);
   if (array == nullptr || !is_image(desc, extent))
     return set_error(cudaErrorInvalidValue);
+  Recording::get().refuse("an array");
   auto made = std::make_unique<cudaArray>();
   made->format = *desc;
   made->extent = extent;
@@ -178,6 +180,7 @@ cudaError_t create_texture(cudaTextureObject_t* object, const cudaResourceDesc& 
     return set_error(cudaErrorInvalidValue);
   *object = *made;
   described()[*made] = {resource, texture};
+  Recording::get().refuse("a texture");
   return cudaSuccess;
 }
 
@@ -194,6 +197,7 @@ cudaError_t create_surface(cudaSurfaceObject_t* object, const cudaResourceDesc& 
     return set_error(cudaErrorInvalidValue);
   *object = *made;
   described()[*made] = {resource, {}};
+  Recording::get().refuse("a surface");
   return cudaSuccess;
 }
 

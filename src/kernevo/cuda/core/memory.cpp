@@ -3,6 +3,7 @@
 #include "kernevo/cuda/common/faults.h"
 #include "kernevo/cuda/core/array.h"
 #include "kernevo/cuda/core/contexts.h"
+#include "kernevo/cuda/core/recording.h"
 #include "kernevo/cuda/core/session.h"
 
 #include <algorithm>
@@ -113,6 +114,8 @@ cudaError_t allocate(void** pointer, std::size_t bytes, const char* what, cudaMe
   *pointer = reinterpret_cast<void*>(*made); // NOLINT
   if (type != cudaMemoryTypeDevice)
     session.memory_types[*made] = type;
+  if (Recording::is_on())
+    Recording::get().allocated(*made, bytes, type);
   return cudaSuccess;
 }
 
@@ -133,6 +136,8 @@ cudaError_t release_now(void* pointer) {
     return set_error(cudaErrorInvalidValue);
   if (session.graph_memory.contains(address_of(pointer)))
     return cudaSuccess; // the graph's next launch has it again
+  if (Recording::is_on())
+    Recording::get().freed(address_of(pointer));
   session.memory_types.erase(address_of(pointer));
   session.machine().free(address_of(pointer));
   return cudaSuccess;
@@ -145,7 +150,10 @@ cudaError_t copy_bytes(void* to, const void* from, std::size_t bytes, cudaMemcpy
     return cudaErrorInvalidMemcpyDirection;
   if (!in_range(to, bytes, to_device(kind)) || !in_range(from, bytes, from_device(kind)))
     return cudaErrorInvalidValue;
-  if (bytes != 0)
+  if (Recording::is_on())
+    Recording::get().copy({bytes_of(to), bytes}, {bytes_of(from), bytes}, bytes, 1);
+  const bool done = Recording::does(bytes) || transfer_between(to, from) != Transfer::on_device;
+  if (bytes != 0 && done)
     std::memmove(to, from, bytes);
   if (TimedWork* const timed = TimedWork::current())
     timed->add_bytes(transfer_between(to, from), bytes);
@@ -165,7 +173,9 @@ cudaError_t fill_rows(Plane to, unsigned value, std::size_t element, std::size_t
   const auto span = span_of(to.pitch, row, height);
   if (!span || !in_range(to.data, *span, true))
     return cudaErrorInvalidValue;
-  for (std::size_t y = 0; *span != 0 && y < height; ++y)
+  if (Recording::is_on())
+    Recording::get().fill(to, value, element, width, height);
+  for (std::size_t y = 0; *span != 0 && y < height && Recording::does(*span); ++y)
     for (std::size_t x = 0; x < width; ++x)
       std::memcpy(to.data + y * to.pitch + x * element, &value, element);
   if (TimedWork* const timed = TimedWork::current())
@@ -191,6 +201,9 @@ cudaError_t copy_rows(Plane to, Plane from, std::size_t width, std::size_t heigh
     return cudaSuccess;
   if (const cudaError_t error = check_rows(to, from, width, height, kind); error != cudaSuccess)
     return error;
+  if (Recording::is_on())
+    Recording::get().copy(to, from, width, height);
+  const Recording::Quiet quiet;
   for (std::size_t row = 0; row < height; ++row)
     if (const cudaError_t error =
             copy_bytes(to.data + row * to.pitch, from.data + row * from.pitch, width, kind);

@@ -11,9 +11,8 @@
 #include <vector>
 
 namespace kernevo::cuda {
-namespace {
 
-cudaError_t load(Module** loaded, std::vector<std::string> texts) {
+cudaError_t load_texts(Module** loaded, std::vector<std::string> texts) {
   Session& session = Session::get();
   const std::lock_guard lock(session.mutex);
   Module* const module = session.add_module(nullptr);
@@ -24,8 +23,6 @@ cudaError_t load(Module** loaded, std::vector<std::string> texts) {
   *loaded = module;
   return cudaSuccess;
 }
-
-} // namespace
 
 std::optional<std::string> read_image_file(const char* path) {
   std::ifstream file(path, std::ios::binary);
@@ -45,7 +42,7 @@ cudaError_t load_module(Module** loaded, const void* image, int most_registers) 
   if (most_registers > 0)
     for (std::string& one : *text)
       one = with_register_limit(one, most_registers);
-  return load(loaded, std::move(*text));
+  return load_texts(loaded, std::move(*text));
 }
 
 cudaError_t find_function(const void** key, Module* module, const char* name) {

@@ -4,12 +4,14 @@
 #include "kernevo/base/printable.h"
 #include "kernevo/cuda/core/counted_range.h"
 #include "kernevo/cuda/core/operator_cost.h"
+#include "kernevo/cuda/core/recording.h"
 #include "kernevo/cuda/core/session.h"
 #include "kernevo/cuda/core/transfer_cost.h"
 #include "kernevo/hardware/architecture_table.h"
 #include "kernevo/predict/choose_blocks.h"
 #include "kernevo/predict/choose_by_tally.h"
 #include "kernevo/predict/l1_share.h"
+#include "kernevo/ptx/facts.h"
 #include "kernevo/vgpu/program/lower.h"
 
 #include <algorithm>
@@ -213,7 +215,8 @@ std::shared_ptr<PricedLaunch> Pricing::make_priced(const vgpu::Program& program,
     for (const BlockTally& tally : tallies)
       instructions += tally.warp_instructions;
   }
-  hold_against_all(*result.counts, blocks_of(config), instructions, tallies);
+  if (result.statistics.blocks_run == blocks_of(config))
+    hold_against_all(*result.counts, blocks_of(config), instructions, tallies);
   return std::make_shared<PricedLaunch>(
       process_, PricedLaunch::Launch{program.id, texts, config.kernel, std::move(*result.counts)});
 }
@@ -263,6 +266,20 @@ vgpu::LaunchResult Pricing::launch_uncounted(vgpu::Machine& machine, const vgpu:
   return result;
 }
 
+void Pricing::run_counted_only(const vgpu::Program& program, const Texts& texts,
+                               vgpu::LaunchConfig& config) {
+  const auto [known, is_new] = may_meet_.try_emplace(program.id, true);
+  if (is_new && texts != nullptr)
+    known->second = std::any_of(texts->begin(), texts->end(), [](const std::string& text) {
+      return ptx::blocks_may_meet(ptx::facts_of(text));
+    });
+  const bool cluster = config.cluster != std::array<std::uint32_t, 3>{1, 1, 1};
+  if (known->second || config.cooperative || cluster)
+    return;
+  for (const vgpu::LaunchConfig::Counted& one : config.counted)
+    config.only_blocks.push_back(one.block);
+}
+
 // Counted for who reads counters, each time anew.
 vgpu::LaunchResult Pricing::launch_in_range(vgpu::Machine& machine, const vgpu::Program& program,
                                             const vgpu::LaunchConfig& config, const Texts& texts) {
@@ -303,26 +320,29 @@ vgpu::LaunchResult Pricing::launch(vgpu::Machine& machine, const vgpu::Program& 
   vgpu::LaunchConfig counted;
   std::vector<BlockTally> tallies;
   bool counts = shape.variants.empty() || shape.recount;
-  if (counts) {
+  const bool few = Recording::execution() != Execution::all; // blocks run
+  vgpu::LaunchConfig plain = config;
+  if (counts || few) {
     counted = config;
-    counts = choose(machine, program, shape, counted, l1_bytes);
+    counts = choose(machine, program, shape, counted, l1_bytes) && counts;
+  }
+  if (few) {
+    run_counted_only(program, texts, counted);
+    plain.only_blocks = counted.only_blocks;
   }
   // Of the 4th, 8th, 16th, ... launch, too: kernels whose accesses change are found out.
   const bool with_memory = counts || (shape.calls > 2 && std::has_single_bit(shape.calls));
   vgpu::LaunchResult result;
   lock.unlock(); // it may run until the host does something
   if (counts) {
-    if (blocks_of(config) <= kMostTallied)
+    if (blocks_of(config) <= kMostTallied && counted.only_blocks.empty())
       tallies.resize(blocks_of(config));
     counted.tallies = tallies;
     counted.profile_l1_bytes = l1_bytes;
     result = machine.launch(program, counted);
-  } else if (with_memory) {
-    vgpu::LaunchConfig looked_at = config;
-    looked_at.count_memory = true;
-    result = machine.launch(program, looked_at);
   } else {
-    result = machine.launch(program, config);
+    plain.count_memory = with_memory;
+    result = machine.launch(program, plain);
   }
   lock.lock();
   if (result.fault || (shape.variants.empty() && !result.counts))

@@ -41,6 +41,9 @@ public:
   // Whether the environment asks for modelled time by name: then the wall clock is no way out.
   bool required() const { return required_; }
 
+  // Starts the price worker now: this process may soon not be able to.
+  Result<void> start() { return process_.start(); }
+
   StreamClock& clock() { return clock_; }
 
   // machine.launch(), with what it takes to price it; the price becomes part of the work of this
@@ -65,6 +68,9 @@ public:
   void close();
 
 private:
+  // Of the blocks nobody counts none runs, where blocks need not meet.
+  void run_counted_only(const vgpu::Program& program, const Texts& texts,
+                        vgpu::LaunchConfig& config);
   vgpu::LaunchResult launch_in_range(vgpu::Machine& machine, const vgpu::Program& program,
                                      const vgpu::LaunchConfig& config, const Texts& texts);
   // A launch's exact sums. Instructions of warps and threads cost nothing to count; what memory was
@@ -132,6 +138,7 @@ private:
 
   std::mutex mutex_; // of what follows
   std::map<Key, Shape> shapes_;
+  std::map<std::uint64_t, bool> may_meet_; // blocks of the programs' kernels
   struct TransferSum {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;

@@ -38,6 +38,7 @@ public:
   cudaError_t add_and_wait(const Work& work);
   // After everything that is in the queue now, and for the default streams what they stand for.
   Point last() const;
+  QueueKind kind() const { return kind_; }
   // Of its own in this process.
   std::uint64_t id() const { return id_; }
   // No more work comes: the thread ends when all is done.

@@ -4,7 +4,9 @@
 #include "kernevo/cuda/core/fatbin.h"
 #include "kernevo/cuda/core/notice.h"
 #include "kernevo/cuda/core/pricing.h"
+#include "kernevo/cuda/core/recording.h"
 #include "kernevo/hardware/gpu_table.h"
+#include "kernevo/vgpu/memory/address_window.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -192,6 +194,13 @@ Work timed(const CUstream_st& stream, Work work) {
 
 } // namespace
 
+cudaError_t Session::run_recorded(CUstream_st& stream, const Work& work) {
+  const std::lock_guard lock(mutex);
+  const Recording::Scope scope(Recording::get().number_of(stream));
+  const Work whole = timed(stream, work);
+  return whole == nullptr ? cudaSuccess : whole();
+}
+
 cudaError_t Session::submit(cudaStream_t handle, Work work, cudaGraphNodeType type) {
   need_context();
   if (!is_stream(handle))
@@ -203,7 +212,10 @@ cudaError_t Session::submit(cudaStream_t handle, Work work, cudaGraphNodeType ty
     return set_error(broken);
   if (!queues_are_ours())
     return set_error(cudaErrorInitializationError);
-  stream.queue->add(timed(stream, std::move(work)));
+  if (Recording::is_on())
+    note_failure(run_recorded(stream, work));
+  else
+    stream.queue->add(timed(stream, std::move(work)));
   return cudaSuccess;
 }
 
@@ -219,7 +231,11 @@ cudaError_t Session::submit_and_wait(cudaStream_t handle, const Work& work,
     return set_error(broken);
   if (!queues_are_ours())
     return set_error(cudaErrorInitializationError);
-  const cudaError_t error = set_error(stream.queue->add_and_wait(timed(stream, work)));
+  const cudaError_t error = set_error(Recording::is_on()
+                                          ? run_recorded(stream, work)
+                                          : stream.queue->add_and_wait(timed(stream, work)));
+  if (Recording::is_on())
+    Recording::get().waited_for_stream(Recording::get().number_of(stream));
   if (pricing().wanted())
     pricing().clock().host_waited(stream.time);
   const cudaError_t broken = fault();
@@ -241,6 +257,9 @@ cudaError_t Session::prepare(PreparedLaunch& launch, const Kernel& kernel, const
   const auto info = vgpu::find_kernel(*loaded, kernel.name);
   if (!info)
     return cudaErrorInvalidDeviceFunction;
+  // Variables lie where nothing that is executed later decides.
+  if (vgpu::AddressWindow::get() != nullptr)
+    (void)machine().variables(*loaded);
   launch.kernel = kernel.name;
   launch.program = kernel.module->program; // a graph may run it after the module is unloaded
   launch.source = kernel.module->source;
@@ -289,6 +308,10 @@ cudaError_t Session::launch(const Kernel& kernel, const LaunchShape& shape, void
 cudaError_t Session::run(const PreparedLaunch& launch) {
   if (const cudaError_t broken = fault(); broken != cudaSuccess)
     return broken;
+  if (Recording::is_on())
+    Recording::get().launch(launch);
+  if (Recording::execution() == Execution::none && !pricing().wanted())
+    return cudaSuccess;
   int launches = 0;
   {
     const std::lock_guard lock(mutex);

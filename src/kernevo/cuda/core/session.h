@@ -33,6 +33,7 @@ struct CUevent_st : kernevo::cuda::Live<CUevent_st> {
   bool timed = true;
   unsigned flags = 0;
   CUctx_st* context = nullptr;
+  std::uint64_t recorded = 0; // the number in the trace (recording.h)
   // Where a captured stream stood when it recorded the event.
   std::shared_ptr<kernevo::cuda::Capture> capture;
   std::vector<CUgraphNode_st*> nodes;
@@ -127,6 +128,8 @@ public:
 private:
   Session() = default;
   cudaError_t record(CUstream_st& stream, Work work, cudaGraphNodeType type);
+  // In this thread, when what is given to streams is written down.
+  cudaError_t run_recorded(CUstream_st& stream, const Work& work);
 
   std::atomic<vgpu::Machine*> machine_ = nullptr; // never destroyed
   std::vector<std::unique_ptr<Module>> modules_;

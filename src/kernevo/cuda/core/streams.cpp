@@ -3,6 +3,7 @@
 #include "kernevo/cuda/common/faults.h"
 #include "kernevo/cuda/core/contexts.h"
 #include "kernevo/cuda/core/pricing.h"
+#include "kernevo/cuda/core/recording.h"
 #include "kernevo/cuda/core/session.h"
 
 #include <algorithm>
@@ -50,6 +51,8 @@ cudaError_t wait_for_event(cudaStream_t handle, cudaEvent_t event) {
       return set_error(cudaErrorStreamCaptureIsolation);
     if (pricing().wanted())
       pricing().clock().wait(stream->time, event->time);
+    if (Recording::is_on())
+      Recording::get().wait(Recording::get().number_of(*stream), event->recorded);
     if (!is_reached(event->point))
       stream->queue->add(nullptr, {event->point});
     return cudaSuccess;
@@ -71,6 +74,8 @@ cudaError_t run_on_host(cudaStream_t stream, cudaHostFn_t function, void* data) 
   return Session::get().submit(
       stream,
       [=] {
+        if (Recording::is_on())
+          Recording::get().refuse("a function of the host in a stream");
         if (fault() == cudaSuccess)
           function(data);
         return cudaSuccess;
@@ -118,6 +123,8 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t handle) {
   }
   event->capture.reset();
   event->nodes.clear();
+  event->recorded =
+      Recording::is_on() ? Recording::get().record(Recording::get().number_of(*stream)) : 0;
   const auto reached = std::make_shared<CUevent_st::Reached>();
   event->reached = reached;
   // Whoever records an event with a time may ask for it.
@@ -175,6 +182,8 @@ cudaError_t synchronize_device() {
   wait_for_all_work();
   if (pricing().wanted())
     pricing().clock().host_waited_for_all();
+  if (Recording::is_on())
+    Recording::get().waited_for_all();
   return outcome_of_work();
 }
 
@@ -189,6 +198,8 @@ cudaError_t synchronize_stream(cudaStream_t handle) {
   wait_for(stream->queue->last());
   if (pricing().wanted())
     pricing().clock().host_waited(stream->time);
+  if (Recording::is_on())
+    Recording::get().waited_for_stream(Recording::get().number_of(*stream));
   return outcome_of_work();
 }
 
@@ -204,6 +215,8 @@ cudaError_t query_stream(cudaStream_t handle) {
     return cudaErrorNotReady;
   if (pricing().wanted())
     pricing().clock().host_waited(stream->time);
+  if (Recording::is_on())
+    Recording::get().waited_for_stream(Recording::get().number_of(*stream));
   return cudaSuccess;
 }
 
@@ -214,14 +227,18 @@ cudaError_t synchronize_event(cudaEvent_t event) {
     return cudaErrorNotPermitted;
   Point point;
   std::shared_ptr<EventTime> time;
+  std::uint64_t recorded = 0;
   {
     const std::lock_guard lock(Session::get().mutex);
     point = event->point;
     time = event->time;
+    recorded = event->recorded;
   }
   wait_for(point);
   if (pricing().wanted())
     pricing().clock().host_waited_for(time);
+  if (Recording::is_on())
+    Recording::get().waited_for_point(recorded);
   return outcome_of_work();
 }
 
@@ -235,6 +252,8 @@ cudaError_t query_event(cudaEvent_t event) {
     return cudaErrorNotReady;
   if (pricing().wanted())
     pricing().clock().host_waited_for(event->time);
+  if (Recording::is_on())
+    Recording::get().waited_for_point(event->recorded);
   return cudaSuccess;
 }
 

@@ -2,6 +2,7 @@
 #include "kernevo/cuda/core/streams.h"
 
 #include "kernevo/cuda/core/contexts.h"
+#include "kernevo/cuda/core/recording.h"
 #include "kernevo/cuda/core/session.h"
 #include "kernevo/cuda/driver/driver.h"
 
@@ -26,6 +27,10 @@ CUresult wait_value(CUstream stream, CUdeviceptr address, Word value, unsigned f
     return CUDA_ERROR_INVALID_VALUE;
   const unsigned kind = flags & 3U;
   return driver_result(Session::get().submit(stream, [=] {
+    if (Recording::is_on()) {
+      Recording::get().refuse("a stream that waits for a value");
+      return cudaErrorNotSupported; // nobody else works meanwhile
+    }
     const auto holds = [&] {
       const Word now = __atomic_load_n(word, __ATOMIC_ACQUIRE);
       return kind == CU_STREAM_WAIT_VALUE_EQ    ? now == value
@@ -47,6 +52,8 @@ template <class Word> CUresult write_value(CUstream stream, CUdeviceptr address,
   if (Session::get().machine().bytes(address).empty())
     return CUDA_ERROR_INVALID_VALUE;
   return driver_result(Session::get().submit(stream, [=] {
+    if (Recording::is_on())
+      Recording::get().refuse("a stream that writes a value");
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
     return cudaSuccess;
   }));
@@ -99,6 +106,8 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void* d
   return driver_result(Session::get().submit(
       stream,
       [=] {
+        if (Recording::is_on())
+          Recording::get().refuse("a function of the host in a stream");
         callback(stream, driver_result(fault()), data);
         return cudaSuccess;
       },

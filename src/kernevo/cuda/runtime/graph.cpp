@@ -2,6 +2,7 @@
 #include "kernevo/cuda/core/graph.h"
 #include "kernevo/cuda/core/conditional.h"
 #include "kernevo/cuda/core/pricing.h"
+#include "kernevo/cuda/core/recording.h"
 
 #include "kernevo/cuda/core/session.h"
 
@@ -224,6 +225,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle) {
   std::vector<CUevent_st*> records;
   for (const CUgraphNode_st* node : executable->order)
     if (node->enabled && CUevent_st::has(node->event)) {
+      if (Recording::is_on())
+        Recording::get().refuse("an event that a graph records or waits for");
       if (node->type == cudaGraphNodeTypeWaitEvent) {
         needs.push_back(node->event->point);
         if (pricing().wanted())

@@ -1,6 +1,7 @@
 // Streams and events.
 #include "kernevo/cuda/core/streams.h"
 
+#include "kernevo/cuda/core/recording.h"
 #include "kernevo/cuda/core/session.h"
 
 using namespace kernevo::cuda; // NOLINT(google-build-using-namespace)
@@ -71,6 +72,8 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   return Session::get().submit(
       stream,
       [=] {
+        if (kernevo::cuda::Recording::is_on())
+          kernevo::cuda::Recording::get().refuse("a function of the host in a stream");
         callback(stream, cudaSuccess, data);
         return cudaSuccess;
       },

@@ -348,6 +348,15 @@ Result<DevicePointer> Machine::variable(const Program& program, const std::strin
   return (*instance)[found->second];
 }
 
+Result<std::vector<Machine::Variable>> Machine::variables(const Program& program) {
+  KERNEVO_TRY(instance, state_->instance(program));
+  std::vector<Variable> all;
+  for (std::size_t i = 0; i < instance->size(); ++i)
+    if ((*instance)[i] != 0)
+      all.push_back({program.variables[i]->name, (*instance)[i], program.variables[i]->bytes});
+  return all;
+}
+
 template <class Visit> void Machine::visit_changed(const Program& program, const Visit& visit) {
   const auto made = state_->instances.find(program.id);
   if (made == state_->instances.end())

@@ -153,6 +153,14 @@ public:
   // content from launch to launch.
   Result<DevicePointer> variable(const Program& program, const std::string& name);
 
+  // All of them, in the order in which they are allocated.
+  struct Variable {
+    std::string name;
+    DevicePointer address = 0;
+    std::uint64_t bytes = 0;
+  };
+  Result<std::vector<Variable>> variables(const Program& program);
+
   // Names of the .global variables that do not hold what they held before the first launch.
   std::vector<std::string> changed_variables(const Program& program);
   // Nobody may rely on what those bytes of them hold that changed: they are random from now on, and

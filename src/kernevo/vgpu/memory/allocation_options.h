@@ -15,6 +15,8 @@ struct AllocationOptions {
   bool initialized =
       true;            // false: reading a byte before it was written is a fault (sanitizer mode)
   bool strict = false; // such a read is one without the sanitizer, too
+  // allocate() only: exactly there in the window of addresses (address_window.h). 0 = anywhere.
+  std::uint64_t at = 0;
   // adopt() only. The content of each page, made when a kernel first touches it; without it the
   // content stays what it is. Kernels may touch `fill_limit` bytes of it.
   LazyPages::Fill fill = nullptr;

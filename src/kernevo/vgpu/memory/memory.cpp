@@ -1,5 +1,7 @@
 #include "kernevo/vgpu/memory/memory.h"
 
+#include "kernevo/vgpu/memory/address_window.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -51,18 +53,35 @@ Result<Mapping> Mapping::create(std::uint64_t bytes) {
   return mapping;
 }
 
+Result<Mapping> Mapping::of_device(std::uint64_t bytes, std::uint64_t address) {
+  AddressWindow* const window = AddressWindow::get();
+  if (address == 0 && (window == nullptr || !window->serves_others()))
+    return create(bytes);
+  if (window == nullptr)
+    return fail(ErrorCode::input, "no window of addresses is reserved");
+  KERNEVO_TRY(data, address == 0 ? window->take(bytes) : window->take_at(address, bytes));
+  Mapping mapping;
+  mapping.data_ = data;
+  mapping.in_window_ = true;
+  return mapping;
+}
+
 Mapping::Mapping(Mapping&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), whole_(std::exchange(other.whole_, nullptr)),
-      whole_bytes_(std::exchange(other.whole_bytes_, 0)) {}
+      whole_bytes_(std::exchange(other.whole_bytes_, 0)),
+      in_window_(std::exchange(other.in_window_, false)) {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(whole_, other.whole_);
   std::swap(whole_bytes_, other.whole_bytes_);
+  std::swap(in_window_, other.in_window_);
   return *this;
 }
 
 Mapping::~Mapping() {
+  if (in_window_)
+    AddressWindow::get()->give_back(address_of(data_));
   if (whole_ != nullptr)
     munmap(whole_, whole_bytes_);
 }
@@ -120,7 +139,8 @@ Result<Allocation*> Memory::allocate(std::uint64_t bytes, const std::string& nam
     return fail(ErrorCode::input,
                 fmt::format("'{}' needs {} bytes of device memory, {} of {} are in use", name,
                             bytes, used_, limit_));
-  KERNEVO_TRY(storage, Mapping::create((bytes + granule_ - 1) / granule_ * granule_));
+  KERNEVO_TRY(storage,
+              Mapping::of_device((bytes + granule_ - 1) / granule_ * granule_, options.at));
   auto allocation = std::make_unique<Allocation>();
   allocation->base = address_of(storage.data());
   allocation->bytes = bytes;

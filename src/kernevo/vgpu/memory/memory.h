@@ -25,6 +25,8 @@ class Mapping {
 public:
   Mapping() = default;
   static Result<Mapping> create(std::uint64_t bytes);
+  // In the process's window of addresses, where it has one: at `address`, or anywhere when 0.
+  static Result<Mapping> of_device(std::uint64_t bytes, std::uint64_t address);
   Mapping(Mapping&& other) noexcept;
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();
@@ -36,6 +38,7 @@ private:
   std::byte* data_ = nullptr;
   std::byte* whole_ = nullptr;
   std::size_t whole_bytes_ = 0;
+  bool in_window_ = false;
 };
 
 struct Allocation {
