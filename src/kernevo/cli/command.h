@@ -40,6 +40,7 @@ Command add_evolve(CommandLine& app);
 Command add_extract(CommandLine& app);
 Command add_init(CommandLine& app);
 Command add_jit(CommandLine& app);
+Command add_kernelbench(CommandLine& app);
 Command add_mcp(CommandLine& app);
 Command add_playbook(CommandLine& app);
 Command add_profile(CommandLine& app);

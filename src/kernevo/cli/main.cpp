@@ -99,6 +99,7 @@ int run(int argc, char** argv) {
   commands["extract"] = add_extract(app);
   commands["init"] = add_init(app);
   commands["jit"] = add_jit(app);
+  commands["kernelbench"] = add_kernelbench(app);
   commands["mcp"] = add_mcp(app);
   commands["playbook"] = add_playbook(app);
   commands["profile"] = add_profile(app);

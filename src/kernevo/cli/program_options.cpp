@@ -13,17 +13,6 @@ namespace {
 
 constexpr const char* kGpu = "A100"; // a task file names none
 
-Result<std::string> gpu_of(const DeviceChoice& choice) {
-  KERNEVO_TRY(name, choose_device(choice, kGpu, {}));
-  if (name.kind != DeviceName::Kind::virtual_gpu)
-    return fail(ErrorCode::unsupported,
-                fmt::format("Python programs are judged on virtual GPUs, not on '{}'",
-                            choice.device.value_or("")),
-                std::nullopt, "name one, for example --gpu H100");
-  KERNEVO_TRY(gpu, find_gpu(name.gpu));
-  return gpu.name;
-}
-
 Result<fs::path> task_file(const std::string& word) {
   std::error_code ignored;
   fs::path file = fs::absolute(word);
@@ -78,6 +67,17 @@ bool is_program_task(const std::string& task, const ProgramTaskOptions& options)
          fs::exists(fs::path(task) / "task.py", ignored);
 }
 
+Result<std::string> program_gpu(const DeviceChoice& choice) {
+  KERNEVO_TRY(name, choose_device(choice, kGpu, {}));
+  if (name.kind != DeviceName::Kind::virtual_gpu)
+    return fail(ErrorCode::unsupported,
+                fmt::format("Python programs are judged on virtual GPUs, not on '{}'",
+                            choice.device.value_or("")),
+                std::nullopt, "name one, for example --gpu H100");
+  KERNEVO_TRY(gpu, find_gpu(name.gpu));
+  return gpu.name;
+}
+
 Result<ProgramWords> find_program_task(StageJobs& jobs, const std::vector<std::string>& words,
                                        const ProgramTaskOptions& options,
                                        const DeviceChoice& device, std::size_t programs) {
@@ -94,7 +94,7 @@ Result<ProgramWords> find_program_task(StageJobs& jobs, const std::vector<std::s
   found.task.precision = options.precision;
   found.task.mode = options.mode;
   found.task.allow_tf32 = options.allow_tf32;
-  KERNEVO_TRY(gpu, gpu_of(device));
+  KERNEVO_TRY(gpu, program_gpu(device));
   found.task.gpu = gpu;
   for (std::size_t i = 0; i < programs; ++i) {
     KERNEVO_TRY(program, program_file(words[tasks + i]));

@@ -29,6 +29,9 @@ void add_program_task(CommandLine& command, ProgramTaskOptions& options);
 // that has one, a problem of KernelBench.
 bool is_program_task(const std::string& task, const ProgramTaskOptions& options);
 
+// Its name; programs are judged on virtual GPUs.
+Result<std::string> program_gpu(const DeviceChoice& device);
+
 struct ProgramWords {
   ProgramTask task;
   std::vector<std::filesystem::path> programs;
