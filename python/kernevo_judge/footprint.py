@@ -86,10 +86,9 @@ class Footprint:
 class Surveyor:
     """Takes footprints of one task. A module that cannot be made on the meta device is made on the host and moved."""
 
-    def __init__(self, task_file, precision):
-        self.task_file, self.precision = task_file, precision
+    def __init__(self, task_file, precision, device="meta"):
+        self.task_file, self.precision, self.device = task_file, precision, device
         self.models, self.modules, self.taken = {}, {}, {}
-        self.device = "meta"
 
     def module(self, sizes):
         key = repr(sorted(sizes.items()))

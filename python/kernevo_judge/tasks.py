@@ -52,6 +52,9 @@ def mode_of(request, surveyor, sizes):
 
 
 def in_float64(surveyor, case, mode):
+    """The host says it for certain, and is asked where that is quick; the meta device lets some mixtures pass."""
+    if case.footprint.seconds < 0.05 and case.footprint.weight_bytes < 16 << 20:
+        surveyor = Surveyor(surveyor.task_file, surveyor.precision, "cpu")
     try:
         outputs = surveyor.take(case.changed, mode == "train", torch.float64).outputs
     except Fault:
