@@ -32,10 +32,10 @@ def entry(name, *arguments, result=ctypes.c_int):
 
 
 def of_python():
-    """Folders that imports need: of this Python, its packages, and of this one."""
+    """Folders that imports need: of this Python, its packages, and of this one. Not all of sys.path: the folder
+    that somebody works in may be there."""
     folders = {sys.prefix, sys.base_prefix, os.path.dirname(os.path.realpath(sys.executable)),
                *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-               *(folder for folder in sys.path if folder and os.path.isabs(folder)),
                os.path.dirname(os.path.dirname(os.path.abspath(__file__)))}
     return sorted(folder for folder in folders if folder and folder != "/")
 
@@ -56,6 +56,7 @@ def confine(readable, writable, memory, seconds, file_bytes, kind="program"):
     if entry("kernevo_confine", ctypes.c_char_p)(json.dumps(cell).encode()) != 0:
         problem = entry("kernevo_confine_problem", result=ctypes.c_char_p)()
         raise Fault("machine", problem.decode("utf-8", "replace"))
+    os.chdir(writable[0])  # it may be another file system now
 
 
 def limit_descriptors():

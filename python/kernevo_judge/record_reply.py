@@ -33,8 +33,10 @@ def checked(messages, folder, printed):
         return {"trace": os.path.dirname(trace), "snapshot": snapshot, "inputs": first["inputs"], "outputs": outputs,
                 "structure": last["structure"], "reads_back": bool(last["reads_back"]), "launches": launches,
                 "operators": operators, "printed": printed, "notes": notes}
-    except (KeyError, TypeError, ValueError, IndexError, Refused) as problem:
-        raise Fault("died", f"its process gave no answer that one can use: {problem!r}") from problem
+    except Fault:
+        raise
+    except Exception as problem:  # pylint: disable=broad-except # whatever shape it has
+        raise Fault("died", f"its process gave no answer that one can use: {str(problem)[:200]}") from problem
 
 
 def listed(value, most):

@@ -3,6 +3,7 @@ import ast
 import math
 import symtable
 
+LITERAL = "get_inputs:"  # and a number: that number where get_inputs has it without a name
 SMALL_NUMBER = 8  # what is no larger is a rank, a kernel's width, a count of layers: not a size
 
 
@@ -17,7 +18,9 @@ class Sizes:
             value = getattr(module, name, None)
             if name in used and name not in in_classes and is_size(value):
                 self.real[name] = value
-        shapes = names_read_by(task_file, {"get_inputs"})
+        for node in literals(task_file, task_file.tree):
+            self.real[LITERAL + str(node.value)] = node.value
+        shapes = names_read_by(task_file, {"get_inputs"}) | {name for name in self.real if name.startswith(LITERAL)}
         self.of_data = {name for name in self.real if name in shapes}
         self.of_weights = {name for name in self.real if name in names_read_by(task_file, {"get_init_inputs"})}
 
@@ -49,6 +52,21 @@ def constants(tree):
 
 def reads_names(value):
     return any(isinstance(node, (ast.Name, ast.Call, ast.Attribute)) for node in ast.walk(value))
+
+
+def literals(task_file, tree):
+    """The numbers that get_inputs, or a shape made for it, has without a name, and that are large enough to be sizes."""
+    shapes = names_read_by(task_file, {"get_inputs"}) - names_read_elsewhere(task_file, {"get_inputs", "get_init_inputs"})
+    places = []
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == "get_inputs":
+            places += statement.body
+        elif isinstance(statement, ast.Assign) and isinstance(statement.value, (ast.Tuple, ast.List)) and \
+                reads_names(statement.value) and \
+                all(isinstance(target, ast.Name) and target.id in shapes for target in statement.targets):
+            places.append(statement.value)
+    return [node for place in places for node in ast.walk(place)
+            if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 16]
 
 
 def is_size(value):

@@ -184,7 +184,11 @@ def reply_of(ending):
     if not isinstance(last, dict) or ("error" in last) == ("reply" in last):
         raise Fault("died", "its process gave no answer that one can read")
     if "error" in last:
-        raise fault_from(last["error"])
+        fault = fault_from(last["error"])
+        # A program may say what it likes once it runs, but not that the machine or the task is at fault.
+        if len(ending.messages) > 1 and fault.kind in ("machine", "task"):
+            fault.kind = "died"
+        raise fault
     if not isinstance(last["reply"], dict):
         raise Fault("died", "its process gave no answer that one can read")
     return last["reply"]

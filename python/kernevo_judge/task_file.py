@@ -7,6 +7,7 @@ import traceback
 import types
 
 from .fault import Fault
+from .sizes import LITERAL, literals
 
 PARTS = ("Model", "get_inputs", "get_init_inputs")
 
@@ -34,6 +35,8 @@ class TaskFile:
         tree = ast.parse(self.text, self.path)
         if sizes:
             Rebinding(sizes).visit_body(tree)
+            for node in literals(self, tree):
+                node.value = sizes.get(LITERAL + str(node.value), node.value)
         module = types.ModuleType("kernevo_task")
         module.__file__ = self.path
         sys.modules[module.__name__] = module

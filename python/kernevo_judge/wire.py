@@ -4,6 +4,8 @@ import math
 import os
 
 MOST = 1 << 30  # bytes of a message between the judge and its stage
+# A program may have patched the modules by the time its reply is sent.
+DUMPS, LOADS, READ, WRITE = json.dumps, json.loads, os.read, os.write
 
 
 class Torn(Exception):
@@ -22,13 +24,13 @@ def plain(value):
 
 
 def pack(value):
-    text = json.dumps(plain(value), allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
+    text = DUMPS(plain(value), allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
     return len(text).to_bytes(8, "little") + text
 
 
 def unpack(text):
     try:
-        return json.loads(text)
+        return LOADS(text)
     except (ValueError, RecursionError) as problem:
         raise Torn("a message is not JSON") from problem
 
@@ -51,7 +53,7 @@ def take(buffer, most=MOST):
 def send(descriptor, value):
     rest = memoryview(pack(value))
     while rest:
-        rest = rest[os.write(descriptor, rest):]
+        rest = rest[WRITE(descriptor, rest):]
 
 
 def receive(descriptor, most=MOST):
@@ -62,7 +64,7 @@ def receive(descriptor, most=MOST):
         if value is not None:
             return value
         wanted = 8 - len(buffer) if len(buffer) < 8 else 8 + int.from_bytes(buffer[:8], "little") - len(buffer)
-        part = os.read(descriptor, min(wanted, 1 << 20))
+        part = READ(descriptor, min(wanted, 1 << 20))
         if not part:
             if buffer:
                 raise Torn("a message ends before its end")

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).absolute().parent
 OURS = ("libcuda.so.1", "libcudart.so.13")
 
 

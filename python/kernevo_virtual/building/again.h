@@ -1,3 +1,4 @@
+#pragma once
 // Begins each source behind the precompiled headers: clang, reading CUDA, loses its own declarations of these.
 void* operator new(std::size_t);
 void* operator new[](std::size_t);

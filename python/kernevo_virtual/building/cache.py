@@ -3,10 +3,14 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import os
+import re
 import shutil
 from pathlib import Path
 
 from kernevo_virtual.building.errors import BuildError
+
+MOST = 1000  # extensions, and objects, that are kept
 
 
 def key_of(payload, versions):
@@ -37,6 +41,38 @@ def turn(cache, key):
         yield
 
 
+def object_of(cache, key, make):
+    """One source's object."""
+    folder = Path(cache) / "objects"
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{key}.o"
+    if not file.exists():
+        part = folder / f"{key}.{os.getpid()}.part"
+        shutil.copy(make(), part)
+        part.rename(file)
+        trim(folder)
+    return file
+
+
+def trim(folder):
+    """The oldest go, so that a long search does not fill the disk."""
+    def age(file):
+        try:
+            return file.stat().st_mtime
+        except OSError:
+            return 0.0
+
+    entries = [entry for entry in folder.iterdir() if entry.suffix not in (".lock", ".part")]
+    if len(entries) > MOST:
+        for entry in sorted(entries, key=age)[:len(entries) - MOST * 3 // 4]:
+            if entry.is_dir():
+                if re.fullmatch(r"[0-9a-f]{32}", entry.name):
+                    shutil.rmtree(entry, ignore_errors=True)
+                    entry.with_suffix(".lock").unlink(missing_ok=True)
+            else:
+                entry.unlink(missing_ok=True)
+
+
 def keep(cache, key, library, name):
     folder, part = Path(cache) / key, Path(cache) / f"{key}.part"
     shutil.rmtree(part, ignore_errors=True)
@@ -44,6 +80,7 @@ def keep(cache, key, library, name):
     shutil.copy(library, part / f"{name}.so")
     shutil.rmtree(folder, ignore_errors=True)
     part.rename(folder)
+    trim(Path(cache))
     return folder / f"{name}.so"
 
 

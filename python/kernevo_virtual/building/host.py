@@ -12,6 +12,9 @@ from kernevo_virtual.building.tokens import CannotSplit
 from kernevo_virtual.building.toolchain import HERE, LAYER
 
 SIZES = ("small", "large")
+# A set of headers stands on another one.
+BELOW = {"python": "tensor"}
+OF_PYTHON = re.compile(r"\b(pybind11|py)::|\bPYBIND11_\w+|\bPyObject\b|\btorch::wrap_pybind_function\b")
 INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"][^\n]*", re.MULTILINE)
 
 
@@ -29,20 +32,28 @@ def headers_place(cache):
     return folder
 
 
-def precompiled(toolchain, size, cache):
-    """The headers, made where they are not there; whoever else wants them meanwhile waits."""
-    key = hashlib.sha256((toolchain.versions + size).encode()).hexdigest()[:16]
+def headers_for(size, text):
+    """Headers of Python double what a compiler has to do: only for those who use them."""
+    if size == "small":
+        return "python" if OF_PYTHON.search(text) else "tensor"
+    return size
+
+
+def precompiled(toolchain, headers, cache):
+    """A set of headers, made where it is not there; whoever else wants it meanwhile waits."""
+    key = hashlib.sha256((toolchain.versions + headers).encode()).hexdigest()[:16]
     place = headers_place(cache)
-    file = place / f"{size}-{key}.pch"
+    file = place / f"{headers}-{key}.pch"
     if file.exists():
         return file
-    with open(place / f"{size}.lock", "w", encoding="utf-8") as lock:
+    below = ["-include-pch", precompiled(toolchain, BELOW[headers], cache)] if headers in BELOW else []
+    with open(place / f"{headers}.lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not file.exists():
             part = file.with_suffix(f".{os.getpid()}.part")
-            commands.must([*toolchain.frontend(), "-fno-pch-timestamp", "-fpch-instantiate-templates", "-emit-pch",
-                           "-I", HERE, "-o", part, "-x", "cuda", HERE / f"{size}.h"])
-            for old in place.glob(f"{size}-*.pch"):
+            commands.must([*toolchain.frontend(), *below, "-fno-pch-timestamp", "-fpch-instantiate-templates",
+                           "-emit-pch", "-I", HERE, "-o", part, "-x", "cuda", HERE / f"{headers}.h"])
+            for old in place.glob(f"{headers}-*.pch"):
                 old.unlink()
             part.rename(file)
     return file
@@ -55,7 +66,7 @@ def without_whole_torch(text):
 
 def compile_host(toolchain, size, cache, text, output, name, folders=()):
     """An object of the text; CannotSplit with what clang says otherwise."""
-    headers = precompiled(toolchain, size, cache)
+    headers = precompiled(toolchain, headers_for(size, text), cache)
     source = output.with_suffix(".host.cu")
     again = (HERE / "again.h").read_text(encoding="utf-8")
     body = without_whole_torch(text) if size == "small" else text

@@ -32,7 +32,7 @@ class Build:
         """The library's file."""
         if not self.trusted:
             self.check_flags()
-        key = known.key_of(self.payload, self.tools.versions)
+        key = known.key_of(self.payload, self.tools.whole)
         library = known.find(self.cache, key, self.program.name)
         if library is not None:
             return library
@@ -122,8 +122,13 @@ class Build:
         text = "".join(line + "\n" for line in wanted.definitions) + unit.text
         everything = "\n".join([text, *self.program.headers.values()])
         self.check_includes(everything, [match[2] for match in source.INCLUDE.finditer(everything)])
-        return [host.compile_host(self.tools, size, self.cache, text, place / "host.o", self.program.name,
-                                  self.own_headers(place))]
+        folders = self.own_headers(place)
+        if self.program.include_paths:
+            return [host.compile_host(self.tools, size, self.cache, text, place / "host.o", self.program.name, folders)]
+        # Candidates that differ in their kernels alone have the same module around them.
+        key = known.key_of([size, text, self.program.name, self.program.headers], self.tools.whole)
+        return [known.object_of(self.cache, key, lambda: host.compile_host(
+            self.tools, size, self.cache, text, place / "host.o", self.program.name, folders))]
 
     def cuda_unit(self, unit, number, size, folder, wanted, architecture):
         place = folder / f"unit{number}"
@@ -149,7 +154,7 @@ class Build:
 
     def register_object(self, text):
         output = text.with_suffix(".o")
-        said = register.commands.run([self.tools.clang, "-c", "-fPIC", "-w", text, "-o", output], text.parent)
+        said = register.commands.run([self.tools.clang, "-x", "c", "-c", "-fPIC", "-w", text, "-o", output], text.parent)
         if said.code != 0:
             raise CannotSplit(f"the registration does not compile: {said.output.strip()[:200]}")
         return output

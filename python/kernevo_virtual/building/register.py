@@ -116,7 +116,7 @@ def rename(host_object, names):
     listed = host_object.with_suffix(".names")
     listed.write_text("".join(f"{old} {new}\n" for old, new in names))
     kept = host_object.with_suffix(".global")
-    kept.write_text("".join(f"{old}\n" for old, _ in names))
+    kept.write_text("".join(f"{old}\n{new}\n" for old, new in names))
     commands.must(["objcopy", f"--globalize-symbols={kept}", f"--redefine-syms={listed}", host_object, renamed])
     return renamed
 
@@ -125,5 +125,5 @@ def link(toolchain, objects, output, libraries=()):
     """The library, which needs torch's as torch's own builds do."""
     torch = [f"-l{name}" for name in LIBRARIES]
     return commands.run([toolchain.clang or "g++", "-shared", "-o", output, *objects, f"-L{toolchain.torch / 'lib'}",
-                         "-Wl,--no-as-needed", *torch, toolchain.libraries / "libcudart.so.13", *libraries,
+                         *torch, toolchain.libraries / "libcudart.so.13", *libraries,
                          "-Wl,--allow-shlib-undefined"], output.parent)

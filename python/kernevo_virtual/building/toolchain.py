@@ -1,7 +1,6 @@
 """The compilers of a build, and what they are told each time."""
 import functools
 import hashlib
-import json
 import os
 import re
 import shlex
@@ -10,6 +9,8 @@ import subprocess
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
+
+from kernevo_virtual import start
 
 HERE = Path(__file__).absolute().parent
 LAYER = HERE.parent
@@ -34,7 +35,8 @@ class Toolchain:
     toolkit: Path
     torch: Path
     libraries: Path  # kernevo's
-    versions: str
+    versions: str  # of the compilers, torch, and what they read
+    whole: str  # and of these files
 
     def host_includes(self):
         include = self.torch / "include"
@@ -100,13 +102,13 @@ def find_clang():
 
 @functools.lru_cache
 def find():
-    settings = json.loads((LAYER / "settings.json").read_text(encoding="utf-8"))
+    settings = start.settings()
     toolkit = Path(settings["toolkit"])
     torch = torch_folder()
     clang = find_clang()
     nvcc = str(toolkit / "bin" / "nvcc")
     version = (torch / "version.py").read_text(encoding="utf-8")
-    own = sorted(HERE.glob("*.py")) + sorted(HERE.glob("*.h"))
     versions = "\n".join((version, version_of(clang) if clang else "", version_of(nvcc), str(torch), str(toolkit),
-                          os.uname().machine, content(*own)))
-    return Toolchain(clang, nvcc, str(LAYER / "nvcc"), toolkit, torch, Path(settings["libraries"]), versions)
+                          os.uname().machine, content(*sorted(HERE.glob("*.h")))))
+    whole = versions + content(*sorted(HERE.glob("*.py")))
+    return Toolchain(clang, nvcc, str(LAYER / "nvcc"), toolkit, torch, start.libraries(), versions, whole)

@@ -13,7 +13,7 @@ class Model(nn.Module):
 
 
 batch_size = 64
-width = 512
+width = 2048
 p = 0.2
 
 

@@ -11,7 +11,7 @@ class Model(nn.Module):
         return torch.relu(self.linear(x))
 
 
-batch_size = 1024
+batch_size = 4096
 in_features, out_features = 4096, 2048 * 2
 
 

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -122,6 +123,8 @@ Result<void> Recording::open(const std::string& folder) {
   const std::lock_guard lock(session.mutex);
   if (is_on())
     return fail(ErrorCode::usage, "a recording is under way");
+  std::error_code ignored;
+  std::filesystem::create_directory(folder, ignored);
   lines_.reset(std::fopen((folder + "/trace.jsonl").c_str(), "we"));
   bytes_.reset(std::fopen((folder + "/trace.data").c_str(), "we"));
   if (lines_ == nullptr || bytes_ == nullptr)

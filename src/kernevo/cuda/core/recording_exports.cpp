@@ -100,6 +100,18 @@ Result<void> write_snapshot(const char* path) {
 
 extern "C" {
 
+// As python/kernevo_judge/virtual_gpu.py has it.
+struct KernevoLaunch {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned cluster[3];
+  unsigned shared;
+  int cooperative;
+  std::uint64_t parameter_bytes;
+  std::byte* parameters;
+  cudaStream_t stream;
+};
+
 const char* kernevo_last_words() {
   return last_words().c_str();
 }
@@ -145,6 +157,28 @@ int kernevo_load_module(const char* const* texts, std::size_t count, const std::
     return refused("the module has other variables");
   *module = loaded;
   return told({});
+}
+
+// A kernel of such a module with its parameters as the trace has them.
+int kernevo_replay_launch(void* module, const char* name, const KernevoLaunch* launch) {
+  Session& session = Session::get();
+  const std::lock_guard lock(session.mutex);
+  const void* key = nullptr;
+  if (find_function(&key, static_cast<Module*>(module), name) != cudaSuccess)
+    return refused("the module has no such kernel");
+  const Kernel& kernel = *session.kernel(key);
+  const auto info = kernevo::vgpu::find_kernel(*session.program(*kernel.module), kernel.name);
+  if (!info || info->parameter_bytes != launch->parameter_bytes)
+    return refused("the kernel has other parameters");
+  std::vector<void*> arguments;
+  for (const auto& parameter : info->parameters)
+    arguments.push_back(launch->parameters + parameter.offset);
+  const auto dimensions = [](const unsigned* of) { return dim3(of[0], of[1], of[2]); };
+  const LaunchShape shape{dimensions(launch->grid), dimensions(launch->block), launch->shared,
+                          launch->stream, dimensions(launch->cluster)};
+  const cudaError_t error =
+      session.launch(kernel, shape, arguments.data(), launch->cooperative != 0);
+  return error == cudaSuccess ? told({}) : refused(cudaGetErrorString(error));
 }
 
 // 0 all, 1 nothing on the device, 2 of launches the blocks that are counted.

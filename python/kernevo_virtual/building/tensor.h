@@ -1,7 +1,5 @@
-// Of torch what most extensions use.
+// Of torch what most sources with kernels use.
 #include <torch/types.h>
-#include <torch/csrc/Exceptions.h>
-#include <torch/csrc/utils/pybind.h>
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
