@@ -41,17 +41,19 @@ def replay(request):
     if "reports" not in request:
         before_confinement(request)
     trace = Trace(request["trace"])
-    run = Replay(VirtualGpu(), trace, request)
-    try:
-        run.begin()
-        run.go()
-    except Failed as problem:
-        report = run.report()
-        if not report["findings"]:
-            raise Fault("raised", f"its work cannot be done on these inputs: {problem}", None, report["problems"]) from problem
-        return {"outputs": None, "findings": findings_of(report), "report": report}
-    outputs = run.outputs()
-    report = run.report()
+    outputs = None
+    with open(trace.data_file, "rb") as data:
+        run = Replay(VirtualGpu(), trace, request, data)
+        try:
+            run.begin()
+            run.go()
+            outputs = run.outputs()
+            report = run.report()
+        except Failed as problem:
+            report = run.report()
+            if not report["findings"]:
+                raise Fault("raised", f"its work cannot be done on these inputs: {problem}", None,
+                            report["problems"]) from problem
     return {"outputs": outputs, "findings": findings_of(report), "report": report}
 
 
@@ -64,7 +66,7 @@ def findings_of(report):
 
 
 class Replay:
-    def __init__(self, gpu, trace, request):
+    def __init__(self, gpu, trace, request, data):
         self.gpu, self.trace, self.request = gpu, trace, request
         self.priced = request.get("mode") == "priced"
         self.memory = Memory(trace.window)
@@ -73,7 +75,8 @@ class Replay:
         self.modules, self.streams, self.points = {}, {0: None}, {}
         self.looks = len(trace.streams_used()) > 1 and not self.priced
         self.schemas = {}
-        self.data = open(trace.data_file, "rb")  # pylint: disable=consider-using-with
+        self.data = data
+        self.buffers = []        # of copies that wait for their turn
 
     # What was there before forward.
 
@@ -251,7 +254,7 @@ class Replay:
             self.gpu.copy(buffer.address, width, one["from"], one["from_pitch"], width, height, TO_HOST, stream)
         self.used(one, "a copy", reads, writes)
         if one["pinned"]:
-            self.buffers = [*getattr(self, "buffers", []), buffer]  # read or written until its turn has come
+            self.buffers.append(buffer)
 
     def fill(self, one):
         width = one["width"] * one["element"]
