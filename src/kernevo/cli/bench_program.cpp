@@ -41,29 +41,15 @@ public:
 
   // Nothing when all entries have a time; else what is wrong with one.
   Result<std::optional<Wrong>> price_all(std::vector<Entry>& entries) {
-    for (const Entry& entry : entries)
-      if (!entry.trusted && !options_.unchecked) {
-        KERNEVO_TRY(wrong, check(entry));
-        if (wrong)
-          return wrong;
-      }
     status_.show("the task's own sizes", std::nullopt);
     KERNEVO_TRY(described, jobs_.describe(task_));
     if (!described)
       return tl::unexpected<Error>(error_of(described.error()));
     sizes_ = *described->find(CaseKind::real);
-    KERNEVO_TRY(scratch, TemporaryFolder::make());
     for (Entry& entry : entries) {
-      status_.show(fmt::format("{} at the task's own sizes", entry.title), std::nullopt);
-      KERNEVO_TRY(price, price_program(jobs_, task_, entry.program, sizes_, scratch.path()));
-      if (!price) {
-        const StageFault& fault = price.error();
-        if (entry.trusted || !charged_with(fault.kind))
-          return tl::unexpected<Error>(error_of(fault));
-        return std::optional(Wrong{entry.title, entry.program.file.string(),
-                                   std::string(name_of(*charged_with(fault.kind))), fault.text});
-      }
-      entry.price = std::move(*price);
+      KERNEVO_TRY(wrong, entry.trusted || options_.unchecked ? price(entry) : check(entry));
+      if (wrong)
+        return wrong;
       if (!entry.price.unpriced.empty())
         return fail(
             ErrorCode::unsupported,
@@ -80,24 +66,43 @@ public:
   const ProgramCase& sizes() const { return sizes_; }
 
 private:
-  Result<std::optional<Wrong>> check(const Entry& entry) {
+  // What is not judged, or nobody needs to judge.
+  Result<std::optional<Wrong>> price(Entry& entry) {
+    status_.show(fmt::format("{} at the task's own sizes", entry.title), std::nullopt);
+    KERNEVO_TRY(scratch, TemporaryFolder::make());
+    KERNEVO_TRY(price, price_program(jobs_, task_, entry.program, sizes_, scratch.path()));
+    if (!price) {
+      const StageFault& fault = price.error();
+      if (entry.trusted || !charged_with(fault.kind))
+        return tl::unexpected<Error>(error_of(fault));
+      return std::optional(Wrong{entry.title, entry.program.file.string(),
+                                 std::string(name_of(*charged_with(fault.kind))), fault.text});
+    }
+    entry.price = std::move(*price);
+    return std::optional<Wrong>();
+  }
+
+  Result<std::optional<Wrong>> check(Entry& entry) {
     ProgramCheckOptions check;
     check.task = task_;
     check.program = entry.program;
     check.patience_minutes = options_.patience_minutes;
-    check.small_only = options_.small_only;
+    check.price = true;
     check.observe = [&](const std::string& what) {
-      status_.show(fmt::format("checks {}: {}", entry.title, what), std::nullopt);
+      status_.show(fmt::format("{}: {}", entry.title, what), std::nullopt);
     };
     auto checked = kernevo::check_program(jobs_, check);
     status_.clear();
     if (!checked)
       return tl::unexpected<Error>(std::move(checked).error());
-    if (checked->verdict.correct)
-      return std::optional<Wrong>();
-    return std::optional(Wrong{entry.title, entry.program.file.string(),
-                               std::string(name_of(*checked->verdict.fault)),
-                               checked->verdict.summary});
+    const Verdict& verdict = checked->verdict;
+    if (!verdict.correct)
+      return std::optional(Wrong{entry.title, entry.program.file.string(),
+                                 std::string(name_of(*verdict.fault)), verdict.summary});
+    if (!checked->price)
+      return fail(ErrorCode::infrastructure, fmt::format("the {} was not priced", entry.title));
+    entry.price = std::move(*checked->price);
+    return std::optional<Wrong>();
   }
 
   const BenchProgramOptions& options_;

@@ -17,7 +17,6 @@ struct BenchProgramOptions {
   double memory_gb = 8;
   double patience_minutes = 5;
   bool unchecked = false;
-  bool small_only = false; // check on small sizes only
   bool profile = false;    // each kernel's shapes and resources
 };
 

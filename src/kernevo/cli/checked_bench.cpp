@@ -142,7 +142,6 @@ Result<int> bench_program(const CheckedBenchOptions& options, bool profile) {
   program.seconds = options.bench.seconds;
   program.patience_minutes = options.bench.patience_minutes;
   program.unchecked = options.unchecked;
-  program.small_only = true;
   program.profile = profile;
   return bench_program(program);
 }

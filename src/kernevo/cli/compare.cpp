@@ -272,7 +272,6 @@ Result<int> run_programs(const Options& options) {
   programs.device = options.device;
   programs.seconds = options.compare.bench.seconds;
   programs.patience_minutes = options.compare.bench.patience_minutes;
-  programs.small_only = options.compare.small_only;
   return compare_programs(programs);
 }
 

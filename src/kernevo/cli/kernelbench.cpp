@@ -141,6 +141,7 @@ private:
     check.task = task_of(problem);
     check.program = {fs::absolute(sample.file), options_.task.class_name};
     check.patience_minutes = options_.patience_minutes;
+    check.price = true;
     check.observe = [&](const std::string& what) {
       status_.show(fmt::format("{}: {}", title_, what), std::nullopt);
     };
@@ -163,28 +164,27 @@ private:
     result.metadata["verdict"] = verdict.fault ? name_of(*verdict.fault) : "correct";
     result.metadata["summary"] = verdict.summary;
     if (verdict.correct)
-      KERNEVO_CHECK(time(check.task, check.program, checked->task, problem, result));
+      KERNEVO_CHECK(time(check.task, *checked, problem, result));
     return result;
   }
 
-  Result<void> time(const ProgramTask& task, const ProgramClass& program,
-                    const TaskDescription& description, const BenchmarkProblem& problem,
-                    SampleResult& result) {
-    status_.show(fmt::format("{}: its time", title_), std::nullopt);
-    const ProgramCase& real = *description.find(CaseKind::real);
-    KERNEVO_TRY(scratch, TemporaryFolder::make());
-    KERNEVO_TRY(own, price_program(jobs_, task, program, real, scratch.path()));
-    if (!own || !own->unpriced.empty()) {
-      result.metadata["untimed"] = own ? own->unpriced : own.error().text;
+  Result<void> time(const ProgramTask& task, const ProgramCheck& checked,
+                    const BenchmarkProblem& problem, SampleResult& result) {
+    if (!checked.price || !checked.price->unpriced.empty()) {
+      result.metadata["untimed"] = checked.price ? checked.price->unpriced : "it was not priced";
       return {};
     }
-    result.runtime_ms = own->time.value / 1e6;
-    result.metadata["authored_share"] = fmt::format("{:.3f}", own->authored_share);
+    const ProgramPrice& own = *checked.price;
+    result.runtime_ms = own.time.value / 1e6;
+    result.metadata["authored_share"] = fmt::format("{:.3f}", own.authored_share);
     auto& level = baselines_[fmt::format("level{}", options_.task.level)];
     const std::string name = problem.file.filename().string();
     if (level.contains(name))
       return {};
-    KERNEVO_TRY(reference, price_program(jobs_, task, reference_of(task), real, scratch.path()));
+    status_.show(fmt::format("{}: the reference's time", title_), std::nullopt);
+    KERNEVO_TRY(scratch, TemporaryFolder::make());
+    KERNEVO_TRY(reference, price_program(jobs_, task, reference_of(task),
+                                         *checked.task.find(CaseKind::real), scratch.path()));
     if (reference && reference->unpriced.empty()) {
       level[name] = reference->time.value / 1e6;
       return write_baselines(baseline_file(options_), baselines_,

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <utility>
 
 namespace kernevo {
 namespace fs = std::filesystem;
@@ -21,6 +22,8 @@ namespace {
 // What the virtual GPU does in a second on two ordinary cores.
 constexpr double kFlopsPerSecond = 1e9;
 constexpr double kElementsPerSecond = 5e7;
+
+constexpr double kSanitized = 20; // times as long, with every sanitizer
 
 double seconds_whole(const ProgramCase& one) {
   return one.flops / kFlopsPerSecond + static_cast<double>(one.bytes()) / 4 / kElementsPerSecond;
@@ -75,9 +78,14 @@ CaseFault fault_of(const ReplayFinding& found, Rung running) {
 std::string index_text(const std::vector<std::int64_t>& index) {
   std::string text;
   for (const std::int64_t i : index)
-    text += fmt::format("[{}]", i);
-  return text;
+    text += fmt::format("{}{}", text.empty() ? " at [" : ", ", i);
+  return text.empty() ? text : text + "]";
 }
+
+struct Care {
+  bool every_kind = false; // of inputs, not the task's own alone
+  bool sanitize = false;
+};
 
 class ProgramLadder {
 public:
@@ -95,7 +103,7 @@ public:
     check_.task = std::move(*described);
     warn_all(check_.task.warnings);
     for (const CaseKind kind : {CaseKind::small, CaseKind::odd}) {
-      KERNEVO_TRY(fault, judge_all(kind, Rung::small_shapes));
+      KERNEVO_TRY(fault, judge_all(kind, Rung::small_shapes, {true, true}));
       if (fault)
         return retried_at_own_sizes(std::move(*fault));
     }
@@ -134,11 +142,11 @@ private:
     return can_be_run_whole(one, options_.task.memory, patience() / 4);
   }
 
-  Result<std::optional<CaseFault>> judge_all(CaseKind kind, Rung rung) {
+  Result<std::optional<CaseFault>> judge_all(CaseKind kind, Rung rung, Care care) {
     for (const ProgramCase& one : check_.task.cases) {
       if (one.kind != kind)
         continue;
-      KERNEVO_TRY(fault, judge(one, rung));
+      KERNEVO_TRY(fault, judge(one, rung, care));
       if (fault)
         return std::optional(std::move(*fault));
     }
@@ -150,13 +158,13 @@ private:
   Result<std::optional<CaseFault>> judge_large() {
     const ProgramCase& real = *check_.task.find(CaseKind::real);
     if (fits(real))
-      return judge(real, Rung::real_shapes);
-    KERNEVO_TRY(middle, judge_all(CaseKind::middle, Rung::real_shapes));
+      return judge(real, Rung::real_shapes, {});
+    KERNEVO_TRY(middle, judge_all(CaseKind::middle, Rung::real_shapes, {}));
     if (middle)
       return std::optional(std::move(*middle));
     const ProgramCase* nearest = check_.task.find(CaseKind::scaled);
     if (nearest != nullptr && fits(*nearest)) {
-      KERNEVO_TRY(fault, judge(*nearest, Rung::real_shapes));
+      KERNEVO_TRY(fault, judge(*nearest, Rung::real_shapes, {}));
       if (fault)
         return std::optional(std::move(*fault));
     } else {
@@ -184,11 +192,13 @@ private:
     std::string why = !own->unpriced.empty() ? own->unpriced : seen->unpriced;
     if (why.empty())
       why = why_not_same_work({&judged, &*seen}, {&real, &*own}, gpu_);
-    if (!why.empty())
+    if (!why.empty()) {
       unproven_ = why;
-    else
+    } else {
+      check_.price = std::move(*own);
       warn(fmt::format("the task's own sizes ({}) were priced and not run: it was judged up to {}",
                        real.inputs, judged.inputs));
+    }
     return std::optional<CaseFault>();
   }
 
@@ -216,12 +226,12 @@ private:
       options_.observe(what);
   }
 
-  Result<std::optional<CaseFault>> judge(const ProgramCase& one, Rung rung) {
+  Result<std::optional<CaseFault>> judge(const ProgramCase& one, Rung rung, Care care) {
     check_.verdict.rung = rung;
     observe(fmt::format("{} sizes, {}", name_of(one.kind), one.inputs));
     const ProgramTask task = slow(one);
     const fs::path place = fresh_place();
-    KERNEVO_TRY(prepared, jobs_.prepare(task, one, place));
+    KERNEVO_TRY(prepared, jobs_.prepare(task, one, care.every_kind, place));
     if (!prepared)
       return tl::unexpected<Error>(of_task(prepared.error()));
     if (prepared->trivial)
@@ -239,13 +249,20 @@ private:
                                      {},
                                      {},
                                      {}});
-    const bool thorough = one.kind == CaseKind::small || one.kind == CaseKind::odd;
     for (const InputVariant& variant : prepared->variants) {
-      if (!variant.used || (!thorough && variant.name != prepared->variants.front().name))
+      if (!variant.used)
         continue;
-      KERNEVO_TRY(fault, judge_variant(task, one, variant, *recorded, rung, thorough, place));
+      KERNEVO_TRY(fault, judge_variant(task, one, variant, *recorded, rung, care.sanitize, place));
       if (fault)
         return std::optional(std::move(*fault));
+    }
+    if (options_.price && one.kind == CaseKind::real) {
+      // The work that was found right, and no other, is what it is paid for.
+      KERNEVO_TRY(
+          price, price_recording(jobs_, task, *recorded, prepared->variants.front().inputs, place));
+      if (!price)
+        return blame(price.error(), rung);
+      check_.price = std::move(*price);
     }
     std::error_code ignored;
     fs::remove_all(place, ignored);
@@ -310,11 +327,11 @@ private:
     fault.rung = rung;
     fault.mismatch = compared.worst;
     const std::string where =
-        compared.worst
-            ? fmt::format("{}{} is {:.6g}, expected {:.6g} within {:.3g}", compared.worst->buffer,
-                          index_text(compared.worst->index), compared.worst->actual,
-                          compared.worst->expected, compared.worst->tolerance)
-            : "the results differ in number, shape or type";
+        compared.worst ? fmt::format("output {}{} is {:.6g}, expected {:.6g} within {:.3g}",
+                                     compared.worst->buffer, index_text(compared.worst->index),
+                                     compared.worst->actual, compared.worst->expected,
+                                     compared.worst->tolerance)
+                       : "the results differ in number, shape or type";
     fault.summary =
         fmt::format("case {} ({}), {} inputs: {}", one.id, one.inputs, variant.name, where);
     if (recording.reads_back) {
@@ -332,20 +349,22 @@ private:
   Result<ProgramCheck> retried_at_own_sizes(CaseFault small) {
     if (small.rung == Rung::parse || small.rung == Rung::compile || options_.small_only)
       return failed(std::move(small));
-    const Verdict before = check_.verdict;
     const ProgramCase& real = *check_.task.find(CaseKind::real);
-    check_.verdict.cases.clear();
     if (fits(real)) {
-      KERNEVO_TRY(fault, judge(real, Rung::real_shapes));
+      std::vector<CheckedCase> before = std::exchange(check_.verdict.cases, {});
+      // All that small sizes are judged by is left to them.
+      const bool sanitize = kSanitized * seconds_whole(real) <= patience();
+      KERNEVO_TRY(fault, judge(real, Rung::real_shapes, {true, sanitize}));
       if (!fault) {
         warn(fmt::format("made for the task's own sizes alone: {}", small.summary));
         return concluded();
       }
-      check_.verdict = before;
-      // At sizes it was made for the fault is its own, at others perhaps that of the size.
-      return failed(std::move(*fault));
+      // Where it fails alike, small sizes show it best; else what it is made for counts.
+      if (fault->kind != small.kind)
+        return failed(std::move(*fault));
+      check_.verdict.cases = std::move(before);
+      return failed(std::move(small));
     }
-    check_.verdict = before;
     if (names_own_size(real)) {
       small.fault_class = FaultClass::ambiguous;
       small.kind = FaultKind::unproven;

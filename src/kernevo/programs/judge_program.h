@@ -5,6 +5,7 @@
 
 #include "kernevo/base/result.h"
 #include "kernevo/model/verdict.h"
+#include "kernevo/programs/price_program.h"
 #include "kernevo/programs/program_source.h"
 #include "kernevo/programs/stage_jobs.h"
 
@@ -20,6 +21,7 @@ struct ProgramCheckOptions {
   ProgramClass program;
   double patience_minutes = 5;  // for the run of the task's own sizes
   bool small_only = false;      // stop after the small sizes
+  bool price = false;           // a time is wanted, of what was judged at the task's own sizes
   bool require_kernels = false; // a program that launches none of its own is refused
   std::function<void(const std::string& what)> observe = {}; // may be empty
 };
@@ -32,6 +34,8 @@ struct ProgramCheck {
   // Of the last case: launches of kernels and operators of torch in one call.
   std::uint64_t launches = 0;
   std::uint64_t operators = 0;
+  // At the task's own sizes; absent where none was wanted, or the verdict is not correct.
+  std::optional<ProgramPrice> price;
   double wall_seconds = 0;
 };
 

@@ -61,6 +61,22 @@ ProgramClass reference_of(const ProgramTask& task) {
   return {task.file, "Model"};
 }
 
+Result<Answer<ProgramPrice>> price_recording(StageJobs& jobs, const ProgramTask& task,
+                                             const Recording& recording,
+                                             const std::filesystem::path& inputs,
+                                             const std::filesystem::path& place) {
+  KERNEVO_TRY(replayed, jobs.replay(task, recording, inputs, ReplayMode::priced, place));
+  if (!replayed)
+    return Answer<ProgramPrice>(tl::unexpected<StageFault>(replayed.error()));
+  ProgramPrice price;
+  price.recording = recording;
+  price.report = std::move(replayed->report);
+  sum_up(price);
+  if (price.unpriced.empty() && !replayed->findings.empty())
+    price.unpriced = replayed->findings.front().text;
+  return Answer<ProgramPrice>(std::move(price));
+}
+
 Result<Answer<ProgramPrice>> price_program(StageJobs& jobs, const ProgramTask& task,
                                            const ProgramClass& program, const ProgramCase& one,
                                            const std::filesystem::path& place) {
@@ -70,16 +86,10 @@ Result<Answer<ProgramPrice>> price_program(StageJobs& jobs, const ProgramTask& t
   KERNEVO_TRY(recording, jobs.record(task, program, *prepared, false, place));
   if (!recording)
     return Answer<ProgramPrice>(tl::unexpected<StageFault>(recording.error()));
-  KERNEVO_TRY(replayed, jobs.replay(task, *recording, {}, ReplayMode::priced, place));
-  if (!replayed)
-    return Answer<ProgramPrice>(tl::unexpected<StageFault>(replayed.error()));
-  ProgramPrice price;
-  price.recording = std::move(*recording);
-  price.report = std::move(replayed->report);
-  sum_up(price);
-  if (price.unpriced.empty() && !replayed->findings.empty())
-    price.unpriced = replayed->findings.front().text;
-  return Answer<ProgramPrice>(std::move(price));
+  KERNEVO_TRY(price, price_recording(jobs, task, *recording, {}, place));
+  if (price && recording->reads_back && price->unpriced.empty())
+    price->unpriced = "it looks at values, and at these sizes there are none";
+  return std::move(price);
 }
 
 } // namespace kernevo

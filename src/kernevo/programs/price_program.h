@@ -23,6 +23,14 @@ struct ProgramPrice {
   std::string unpriced;
 };
 
+// Of a call that is recorded: what was judged is then what is priced. `inputs` as for a replay.
+Result<Answer<ProgramPrice>> price_recording(StageJobs& jobs, const ProgramTask& task,
+                                             const Recording& recording,
+                                             const std::filesystem::path& inputs,
+                                             const std::filesystem::path& place);
+
+// At sizes that nobody could fill: what it asks is recorded on tensors without values. A program
+// that looks at values has no such price.
 Result<Answer<ProgramPrice>> price_program(StageJobs& jobs, const ProgramTask& task,
                                            const ProgramClass& program, const ProgramCase& one,
                                            const std::filesystem::path& place);

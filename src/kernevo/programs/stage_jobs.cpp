@@ -274,24 +274,26 @@ Result<Answer<TaskDescription>> StageJobs::describe(const ProgramTask& task) {
 }
 
 Result<Answer<PreparedCase>> StageJobs::prepare(const ProgramTask& task, const ProgramCase& one,
-                                                const fs::path& place, bool values) {
+                                                const fs::path& place, bool every_kind,
+                                                bool values) {
   Json request = request_for(task, "prepare");
   request["task"] = task.file.string();
   request["case"] = {{"id", one.id}, {"globals", Json::parse(one.globals)}};
-  request["variants"] = Json::array({"nominal", "signed", "wide", "ragged"});
+  request["variants"] =
+      every_kind ? Json::array({"nominal", "signed", "wide", "ragged"}) : Json::array({"nominal"});
   request["values"] = values;
   request["place"] = place.string();
   return read_answer<PreparedCase>(ask(dump_json(request), task.seconds), prepared_of);
 }
 
 Result<Answer<PreparedCase>> StageJobs::prepare(const ProgramTask& task, const ProgramCase& one,
-                                                const fs::path& place) {
-  return prepare(task, one, place, true);
+                                                bool every_kind, const fs::path& place) {
+  return prepare(task, one, place, every_kind, true);
 }
 
 Result<Answer<PreparedCase>>
 StageJobs::prepare_shapes(const ProgramTask& task, const ProgramCase& one, const fs::path& place) {
-  return prepare(task, one, place, false);
+  return prepare(task, one, place, false, false);
 }
 
 Result<Answer<Recording>> StageJobs::record(const ProgramTask& task, const ProgramClass& program,

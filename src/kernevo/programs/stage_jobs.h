@@ -133,8 +133,9 @@ public:
   Result<Answer<std::vector<BenchmarkProblem>>> list_problems(const std::filesystem::path& checkout,
                                                               int level);
   Result<Answer<TaskDescription>> describe(const ProgramTask& task);
+  // With inputs of every kind, or the task's own alone.
   Result<Answer<PreparedCase>> prepare(const ProgramTask& task, const ProgramCase& one,
-                                       const std::filesystem::path& place);
+                                       bool every_kind, const std::filesystem::path& place);
   // Shapes alone, for pricing at sizes that nobody could fill.
   Result<Answer<PreparedCase>> prepare_shapes(const ProgramTask& task, const ProgramCase& one,
                                               const std::filesystem::path& place);
@@ -154,7 +155,8 @@ private:
   // The reply of a request given as JSON text without its number.
   Result<Answer<std::string>> ask(const std::string& request, double seconds);
   Result<Answer<PreparedCase>> prepare(const ProgramTask& task, const ProgramCase& one,
-                                       const std::filesystem::path& place, bool values);
+                                       const std::filesystem::path& place, bool every_kind,
+                                       bool values);
 
   std::unique_ptr<StageChannel> channel_;
   std::uint64_t asked_ = 0;

@@ -1,0 +1,65 @@
+"""Programs that profit from whatever a judge does not look at, and their honest twins: each says in its first line
+what it must be found to be. One run of `kernevo kernelbench` judges them all."""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent / "cheats"
+KERNEVO = Path(os.environ["KERNEVO_BUILD"]) / "kernevo"
+
+
+class Cheats(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.programs = sorted(HERE.glob("*.py"))
+        with tempfile.TemporaryDirectory() as run:
+            for sample, program in enumerate(cls.programs):
+                shutil.copy(program, Path(run) / f"level_1_problem_1_sample_{sample}_kernel.py")
+            cls.said = subprocess.run(
+                [KERNEVO, "kernelbench", "run", run, "--kernelbench", HERE, "--level", "1", "--gpu", "A100"],
+                capture_output=True, text=True, check=False)
+            results = Path(run) / "eval_results.json"
+            cls.results = {}
+            if results.exists():
+                for one in json.loads(results.read_text(encoding="utf-8"))["1"]:
+                    cls.results[cls.programs[one["sample_id"]].stem] = one
+
+    def test_every_program_has_a_verdict(self):
+        self.assertEqual(self.said.returncode, 0, self.said.stderr)
+        self.assertEqual(sorted(self.results), [program.stem for program in self.programs])
+
+    def test_verdicts(self):
+        for program in self.programs:
+            wanted = program.read_text(encoding="utf-8").splitlines()[0].removeprefix("# verdict: ").split()
+            with self.subTest(program=program.stem):
+                one = self.results[program.stem]
+                self.assertIn(one["metadata"]["verdict"], wanted, one["metadata"]["summary"])
+                self.assertEqual(one["correctness"], one["metadata"]["verdict"] == "correct")
+
+    def test_who_does_nothing_unseen_is_paid_for_what_was_seen(self):
+        honest = self.results["honest"]["runtime"]
+        idle = self.results["idle_where_there_is_no_value"]
+        self.assertGreaterEqual(idle["runtime"], honest)
+
+    def test_work_left_to_torch_is_told_apart(self):
+        for program in self.programs:
+            wanted = program.read_text(encoding="utf-8").splitlines()[0].removeprefix("# verdict: ").split()
+            share = self.results[program.stem]["metadata"].get("authored_share")
+            if share is None:
+                continue
+            with self.subTest(program=program.stem):
+                if "unauthored" in wanted:
+                    self.assertLess(float(share), 0.5)
+                if program.stem in ("honest", "cuda_inline"):
+                    self.assertEqual(float(share), 1.0)
+
+    def test_a_clock_of_the_program_is_not_asked(self):
+        self.assertEqual(self.results["patched_clock"]["runtime"], self.results["honest"]["runtime"])
+
+
+if __name__ == "__main__":
+    unittest.main()
