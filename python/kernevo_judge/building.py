@@ -12,7 +12,7 @@ from .child import LIBC, PR_SET_PDEATHSIG, REPLY, some
 from .fault import Fault
 
 MOST = 16            # builds of a job
-SECONDS = 240        # of one
+SECONDS = 300        # of all of them together
 MEMORY = 8 << 30     # of a compiler
 LARGEST = 1 << 30    # bytes of a file it writes
 SOURCES = 4 << 20    # characters of an extension
@@ -26,10 +26,9 @@ GPU = re.compile(r"sm_\d{2,3}[af]?")
 class Builds:
     """Those of one job."""
 
-    seconds = SECONDS
-
-    def __init__(self, folder, cache):
+    def __init__(self, folder, cache, seconds=None):
         self.folder, self.cache, self.begun = Path(folder), Path(cache), 0
+        self.seconds = seconds or SECONDS
 
     def begin(self, payload):
         self.begun += 1
@@ -41,7 +40,11 @@ class Builds:
             place.mkdir()
             self.cache.mkdir(parents=True, exist_ok=True)
         except Fault as fault:
-            return Build(lambda: {"error": fault.record()})
+            refusal = fault.record()
+            return Build(lambda: {"error": refusal})
+        except Exception as problem:  # pylint: disable=broad-except # whatever shape it has
+            refusal = Fault("build", f"what is asked for is no extension: {problem}"[:500]).record()
+            return Build(lambda: {"error": refusal})
         return Build(lambda: compiled(payload, place, self.cache))
 
 

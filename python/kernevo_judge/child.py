@@ -226,8 +226,8 @@ class Job:
         limits = self.limits
         if self.used() > limits.seconds:
             return Fault("timeout", f"it did not end within {limits.seconds:g} s")
-        if self.build and time.monotonic() - self.build.begun > self.builds.seconds:
-            return Fault("timeout", f"building an extension took more than {self.builds.seconds:g} s")
+        if self.build and self.paused + time.monotonic() - self.build.begun > self.builds.seconds:
+            return Fault("timeout", f"building its extensions took more than {self.builds.seconds:g} s")
         if memory_of(self.process) - self.base > limits.memory:
             return Fault("memory", f"it took more than {size(limits.memory)} of memory")
         if not limits.folder:

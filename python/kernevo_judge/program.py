@@ -27,6 +27,7 @@ class Program:
             raise Fault("machine", f"the program cannot be read: {problem}") from problem
         if len(data) > LARGEST:
             raise Fault("syntax", f"{self.name} is longer than {LARGEST >> 20} MiB")
+        self.data = data
         try:
             self.tree = ast.parse(data, self.path)
             self.code = compile(data, self.path, "exec", dont_inherit=True)
@@ -44,6 +45,9 @@ class Program:
         sys.argv = [self.path]
         exec(self.code, module.__dict__)
         return module
+
+    def mentions(self, words):
+        return any(word in self.data for word in words)
 
     def line_of_class(self, name):
         for node in self.tree.body:

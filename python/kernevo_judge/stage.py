@@ -140,7 +140,8 @@ class Stage:
             finally:
                 candidate.flush()
 
-        job = child.Job(reporting(work), limits, self.channel, Builds(built, os.path.join(self.cache, "extensions")))
+        builds = Builds(built, os.path.join(self.cache, "extensions"), request.get("build_seconds"))
+        job = child.Job(reporting(work), limits, self.channel, builds)
         ending = job.watch(lambda messages: bool(messages) and "inputs" not in messages[-1])
         try:
             reply_of(ending)

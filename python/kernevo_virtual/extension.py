@@ -61,6 +61,11 @@ def listed(value):
     return [] if value is None else [value] if isinstance(value, str) else list(value)
 
 
+def flags(value):
+    """Programs give empty ones, too."""
+    return [str(flag) for flag in listed(value) if str(flag).strip()]
+
+
 def places_of(texts, depth=2):
     """Where the sources stand in the file of who called, so that errors name its lines."""
     try:
@@ -92,9 +97,9 @@ def load_inline(name, cpp_sources, cuda_sources=None, sycl_sources=None, functio
     payload = {"name": name, "cpp_sources": host, "cuda_sources": device, "functions": functions, "gpu": architecture(),
                "with_pytorch_error_handling": with_pytorch_error_handling,
                "places": {"cpp_sources": places_of(host), "cuda_sources": places_of(device)}}
-    payload.update(asked({"extra_cflags": listed(extra_cflags), "extra_cuda_cflags": listed(extra_cuda_cflags),
-                          "extra_ldflags": listed(extra_ldflags), "no_implicit_headers": no_implicit_headers,
-                          "extra_include_paths": listed(extra_include_paths), "gil_not_used": gil_not_used}))
+    payload.update(asked({"extra_cflags": flags(extra_cflags), "extra_cuda_cflags": flags(extra_cuda_cflags),
+                          "extra_ldflags": flags(extra_ldflags), "no_implicit_headers": no_implicit_headers,
+                          "extra_include_paths": flags(extra_include_paths), "gil_not_used": gil_not_used}))
     return import_library(name, finished(payload), is_python_module)
 
 
@@ -103,11 +108,11 @@ def load(name, sources, extra_cflags=None, extra_cuda_cflags=None, extra_sycl_cf
          is_python_module=True, is_standalone=False, keep_intermediates=True):
     if with_sycl or is_standalone:
         raise RuntimeError("kernevo: SYCL and programs of their own are not built here")
-    files = read_files(listed(sources), listed(extra_include_paths))
+    files = read_files(listed(sources), flags(extra_include_paths))
     payload = {"name": name, "files": files, "gpu": architecture()}
-    payload.update(asked({"extra_cflags": listed(extra_cflags), "extra_cuda_cflags": listed(extra_cuda_cflags),
-                          "extra_ldflags": listed(extra_ldflags),
-                          "extra_include_paths": [os.path.abspath(path) for path in listed(extra_include_paths)]}))
+    payload.update(asked({"extra_cflags": flags(extra_cflags), "extra_cuda_cflags": flags(extra_cuda_cflags),
+                          "extra_ldflags": flags(extra_ldflags),
+                          "extra_include_paths": [os.path.abspath(path) for path in flags(extra_include_paths)]}))
     return import_library(name, finished(payload), is_python_module)
 
 

@@ -11,7 +11,7 @@ IDLE = re.compile(r"-O\w*|--optimize=?\d?|-w|-W(?![alp],)[\w=+-]*|-g\d?|-ggdb\d?
                   r"-funroll-loops|-ffunction-sections|-fdata-sections|-fvisibility=\w+|-fvisibility-inlines-hidden|"
                   r"-fno-math-errno|-fno-finite-math-only|-fstrict-aliasing|-fno-strict-aliasing|-ftree-vectorize|"
                   r"-fdiagnostics-color(=\w+)?|-D_GLIBCXX_USE_CXX11_ABI=1|-DNDEBUG|-pthread|-m64|-v|--verbose")
-MACRO = re.compile(r"-([DU])(\w+)(?:=(.*))?", re.DOTALL)
+MACRO = re.compile(r"-([DU])(?!_GLIBCXX_USE_CXX11_ABI)(\w+)(?:=(.*))?", re.DOTALL)
 # What the device's compiler is told as well.
 DEVICE = re.compile(r"--?use_fast_math|-?-fmad=(true|false)|-?-ftz=(true|false)|-?-prec-(div|sqrt)=(true|false)|"
                     r"--?expt-(relaxed-constexpr|extended-lambda)|-?-extended-lambda|"
@@ -23,7 +23,6 @@ ARCHITECTURE = re.compile(r"(--?gpu-architecture|-arch|--arch|-code|--gpu-code|-
 WITH_VALUE = frozenset(("-Xcompiler", "--compiler-options", "-Xptxas", "--ptxas-options", "-Xcudafe", "--threads", "-t",
                         "-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code",
                         "-maxrregcount", "--maxrregcount", "-diag-suppress", "--diag-suppress", "-fmad", "--fmad"))
-LIBRARY = re.compile(r"-l(\w+)|-L\S*|-Wl,-rpath,\S+|-Wl,--no-as-needed")
 PLAIN = re.compile(r"[-\w+=:,./ ()\"'*<>&|!]*")
 
 
@@ -52,12 +51,12 @@ def read(flags, of_device):
     found = Flags()
     for flag, value in joined(flags):
         macro = MACRO.fullmatch(flag + ("=" + value if value and flag.startswith("-D") else ""))
-        if macro:
+        if IDLE.fullmatch(flag) and not value:
+            pass
+        elif macro:
             name, what = macro[2], macro[3]
             found.definitions.append(f"#undef {name}" if macro[1] == "U" else
                                      f"#define {name} {'1' if what is None else what}")
-        elif IDLE.fullmatch(flag) and not value:
-            pass
         elif not of_device:
             found.unknown.append(flag)
         elif ARCHITECTURE.fullmatch(flag):

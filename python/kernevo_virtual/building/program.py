@@ -34,6 +34,10 @@ def listed(value):
     return [] if value is None else [value] if isinstance(value, str) else list(value)
 
 
+def flags(payload, name):
+    return [str(flag) for flag in listed(payload.get(name)) if str(flag).strip()]
+
+
 def with_lines(texts, places, label):
     """The texts one behind the other, each with its lines in the program's own file, where that is known."""
     pieces = []
@@ -68,9 +72,9 @@ def read(payload):
     gpu = re.fullmatch(r"(?:sm_)?(\d{2,3}[af]?)", str(payload.get("gpu") or "sm_80"))
     if gpu is None:
         raise BuildError(f"'{payload.get('gpu')}' is no GPU's architecture")
-    program = Program(name, [], cflags=listed(payload.get("extra_cflags")),
-                      cuda_cflags=listed(payload.get("extra_cuda_cflags")), ldflags=listed(payload.get("extra_ldflags")),
-                      include_paths=listed(payload.get("extra_include_paths")), architecture=gpu[1])
+    program = Program(name, [], cflags=flags(payload, "extra_cflags"), cuda_cflags=flags(payload, "extra_cuda_cflags"),
+                      ldflags=flags(payload, "extra_ldflags"), include_paths=flags(payload, "extra_include_paths"),
+                      architecture=gpu[1])
     if payload.get("files"):
         read_files(program, payload)
     else:
