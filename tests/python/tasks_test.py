@@ -175,7 +175,7 @@ class Broken(unittest.TestCase):
     def test_import(self):
         fault = self.fault("broken_import")
         self.assertEqual(fault.where, "broken_import.py:2")
-        self.assertIn("no_such_package", fault.text)
+        self.assertIn("install no_such_package", fault.text)
 
     def test_forward(self):
         fault = self.fault("broken_forward")
