@@ -5,6 +5,7 @@
 #include "captured.h"
 #include "host_operator.h"
 #include "missing.h"
+#include "products.h"
 
 #include <ATen/native/transformers/attention.h>
 #include <ATen/ops/copy_native.h>
@@ -177,6 +178,7 @@ int install() {
       }
     }
   }
+  offer_products();
   return count;
 }
 

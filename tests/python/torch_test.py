@@ -71,8 +71,6 @@ class Tensors(unittest.TestCase):
         self.assertEqual(torch.linalg.vector_norm(half).dtype, torch.half)
 
     def test_what_is_missing_says_so(self):
-        with self.assertRaisesRegex(RuntimeError, "CUBLAS_STATUS_NOT_SUPPORTED"):
-            torch.cuda.current_blas_handle()
         self.assertFalse(torch.backends.cudnn.is_available())
 
 
