@@ -113,6 +113,8 @@ cudaError_t allocate(void** pointer, std::size_t bytes, const char* what, cudaMe
   *pointer = reinterpret_cast<void*>(*made); // NOLINT
   if (type != cudaMemoryTypeDevice)
     session.memory_types[*made] = type;
+  if (session.any_capture_is_open())
+    session.graph_memory.insert(*made);
   return cudaSuccess;
 }
 

@@ -28,6 +28,9 @@ cudaError_t begin(cudaStream_t handle, CUgraph_st* graph,
   static unsigned long long next = 0;
   stream->capture = std::make_shared<Capture>(Capture{graph, stream, ++next, true, given});
   stream->last.assign(dependencies.begin(), dependencies.end());
+  Session& session = Session::get();
+  const std::lock_guard lock(session.mutex);
+  session.captures.push_back(stream->capture);
   return cudaSuccess;
 }
 
