@@ -124,10 +124,10 @@ bool stays(std::string_view name) {
                        "_cudnn_init_dropout_state"});
 }
 
-// They have one body for all devices, which reaches for machine code further in.
+// They have one body for all devices, which reaches for machine code further in. "convolution" only
+// calls the second, which is what torch.jit.trace writes down.
 bool reaches_kernels(std::string_view name) {
-  return one_of(
-      name, {"convolution", "_convolution", "convolution_backward", "convolution_overrideable"});
+  return one_of(name, {"_convolution", "convolution_backward", "convolution_overrideable"});
 }
 
 // Warnings that a registration takes the place of another: that is what is wanted.
