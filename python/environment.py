@@ -216,7 +216,8 @@ def install_layer(environment, facts):
     shutil.copytree(HERE / LAYER, part, ignore=shutil.ignore_patterns("__pycache__"))
     (part / "lib").mkdir()
     torch = packages / "torch"
-    stand_ins.make([*sorted((torch / "lib").glob("*.so")), *sorted(torch.glob("_C*.so"))], part / "lib")
+    stand_ins.make([*sorted((torch / "lib").glob("*.so")), *sorted(torch.glob("_C*.so"))], part / "lib",
+                   environment.options.toolkit)
     build_operators(facts, environment.options.toolkit, part)
     for name in NVCC:
         shutil.copy(environment.options.nvcc / name, part / name)

@@ -1,8 +1,9 @@
 """Stand-ins for NVIDIA's libraries that PyTorch names in its import tables.
 
 The libraries must be there for the package to load, but nothing of theirs is ever run on the virtual
-GPU. Each stand-in defines exactly what the installed files import, under the version it is imported
-by; each function names itself once on the standard error and returns an error of its library.
+GPU. Each stand-in defines what the installed files import, under the version it is imported by; each
+function names itself once on the standard error and returns an error of its library, but for what the
+files of `libraries` do.
 """
 import collections
 import re
@@ -11,6 +12,11 @@ from pathlib import Path
 
 # What kernevo itself stands in for.
 OWN = ("libcuda.so", "libcudart.so", "libnvrtc.so", "libnvJitLink.so", "libnvidia-ml.so")
+
+HERE = Path(__file__).resolve().parent
+HEADERS = HERE / "kernevo_virtual" / "include"
+# What is done here of a library.
+PARTS = {"libcublas": HERE / "libraries" / "cublas.cpp"}
 
 # How the symbols of a library begin, its name for people, and the number of its "not supported".
 Family = collections.namedtuple("Family", "library prefixes title status")
@@ -41,9 +47,9 @@ static int needed(const char* name, char* told) {
   return %(status)d;
 }
 """
-FUNCTION = "int {name}(void) {{ static char told; return needed(\"{name}\", &told); }}\n"
+FUNCTION = "__attribute__((weak)) int {name}(void) {{ static char told; return needed(\"{name}\", &told); }}\n"
 ZERO = "unsigned long {name}(void) {{ return 0; }}\n"
-TEXT = "const char* {name}(void) {{ return \"{title} is not on the virtual GPU\"; }}\n"
+TEXT = "__attribute__((weak)) const char* {name}(void) {{ return \"{title} is not on the virtual GPU\"; }}\n"
 
 
 class Trouble(Exception):
@@ -101,8 +107,8 @@ def plan(files):
     return libraries
 
 
-def write(library, imports, folder):
-    """Makes one stand-in."""
+def write(library, imports, folder, toolkit=None):
+    """Makes one stand-in. `toolkit`: where the headers are that its own part needs; without them it has none."""
     family = family_of(library)
     title = family.title
     names = sorted({name for name, _ in imports})
@@ -119,17 +125,22 @@ def write(library, imports, folder):
         script += f"{version} {{ global:{members} }};\n"
     command = ["gcc", "-shared", "-fPIC", "-O1", "-w", f"-Wl,-soname,{library}", "-o", str(folder / library),
                str(folder / "stand_in.c")]
+    part = PARTS.get(family.library)
+    if part is not None and toolkit is not None:
+        run(["g++", "-std=c++17", "-c", "-fPIC", "-O1", "-w", "-isystem", str(HEADERS), "-isystem",
+             str(toolkit / "include"), "-o", str(folder / "part.o"), str(part)])
+        command += [str(folder / "part.o"), "-lstdc++"]
     if versions:
         (folder / "stand_in.map").write_text(script, encoding="utf-8")
         command.append(f"-Wl,--version-script={folder / 'stand_in.map'}")
     run(command)
-    for left in ("stand_in.c", "stand_in.map"):
+    for left in ("stand_in.c", "stand_in.map", "part.o"):
         (folder / left).unlink(missing_ok=True)
 
 
-def make(files, folder):
+def make(files, folder, toolkit=None):
     """Makes all stand-ins that the files need; returns their names."""
     libraries = plan(files)
     for library, imports in sorted(libraries.items()):
-        write(library, imports, folder)
+        write(library, imports, folder, toolkit)
     return sorted(libraries)

@@ -50,6 +50,9 @@ def prepare():
         "KERNEVO_CUDA": toolkit,
         "KERNEVO_CUDART": str(folder / "libcudart.so.13"),
     })
+    # torch's headers include those of NVIDIA's other libraries; these are looked for last.
+    os.environ["CPLUS_INCLUDE_PATH"] = ":".join(
+        part for part in (os.environ.get("CPLUS_INCLUDE_PATH"), str(HERE / "include")) if part)
     for library in [folder / name for name in OURS] + sorted((HERE / "lib").glob("*.so.*")):
         ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
 

@@ -142,7 +142,8 @@ private:
   bool is_of_host(const at::Tensor& tensor) const { return aliases_.is_kept(tensor); }
 
   Values call(const Values& arguments, bool on_device) {
-    if (traits_.sums_narrowly && !traits_.mutates && has_narrow(arguments))
+    if (traits_.sums_narrowly && !traits_.mutates && has_narrow(arguments) &&
+        !has_narrow_statistics(arguments))
       return narrowed(call_once(widened(arguments), false), arguments, on_device);
     try {
       return call_once(arguments, on_device);
@@ -172,6 +173,14 @@ private:
     bool found = false;
     each_tensor(values, [&](const at::Tensor& tensor) { found = found || is_narrow(tensor); });
     return found;
+  }
+
+  // They are changed in place, which a wider copy of them would not be.
+  bool has_narrow_statistics(const Values& arguments) const {
+    if (traits_.running < 0)
+      return false;
+    const c10::IValue& running = arguments[static_cast<size_t>(traits_.running)];
+    return running.isTensor() && is_narrow(running.toTensor());
   }
 
   static Values widened(const Values& values) {

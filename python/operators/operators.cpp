@@ -5,6 +5,7 @@
 #include "captured.h"
 #include "host_operator.h"
 #include "missing.h"
+#include "products.h"
 #include "recorded.h"
 #include "replayed.h"
 
@@ -127,10 +128,10 @@ bool stays(std::string_view name) {
                        "_cudnn_init_dropout_state"});
 }
 
-// They have one body for all devices, which reaches for machine code further in.
+// They have one body for all devices, which reaches for machine code further in. "convolution" only
+// calls the second, which is what torch.jit.trace writes down.
 bool reaches_kernels(std::string_view name) {
-  return one_of(
-      name, {"convolution", "_convolution", "convolution_backward", "convolution_overrideable"});
+  return one_of(name, {"_convolution", "convolution_backward", "convolution_overrideable"});
 }
 
 // Warnings that a registration takes the place of another: that is what is wanted.
@@ -183,6 +184,7 @@ int install() {
       }
     }
   }
+  offer_products();
   return count;
 }
 

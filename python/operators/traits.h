@@ -17,8 +17,9 @@ struct Traits {
   std::string name;          // aten::add.Tensor
   std::vector<bool> written; // of the arguments
   int device_argument = -1;
-  int input = 0;   // the argument called so; else the first
-  int weight = -1; // of a normalisation
+  int input = 0;    // the argument called so; else the first
+  int weight = -1;  // of a normalisation
+  int running = -1; // statistics that are changed though the schema does not say so
   bool mutates = false;
   bool random = false;
   bool host_tensors = false;  // may stand beside the GPU's
@@ -51,6 +52,8 @@ inline Traits traits_of(const c10::OperatorHandle& op) {
       traits.input = static_cast<int>(i);
     if (argument.name() == "weight")
       traits.weight = static_cast<int>(i);
+    if (argument.name() == "running_mean")
+      traits.running = static_cast<int>(i);
   }
   traits.random = op.hasTag(at::Tag::nondeterministic_seeded);
   traits.needs_result =
@@ -62,10 +65,11 @@ inline Traits traits_of(const c10::OperatorHandle& op) {
                     "_unsafe_index", "_unsafe_index_put", "_pack_padded_sequence",
                     "_pack_padded_sequence_backward", "segment_reduce"});
   traits.host_result = name == "_pack_padded_sequence";
-  traits.statistics = one_of(name, {"native_layer_norm", "native_group_norm"});
+  traits.statistics = one_of(name, {"native_layer_norm", "native_group_norm", "native_batch_norm"});
   traits.sums_narrowly =
       traits.statistics || one_of(name, {"native_layer_norm_backward", "native_group_norm_backward",
-                                         "native_batch_norm_backward", "embedding_dense_backward"});
+                                         "native_batch_norm_backward", "embedding_dense_backward",
+                                         "_convolution", "convolution_overrideable"});
   traits.product = one_of(name, {"mm", "addmm", "addmm_", "bmm", "baddbmm", "baddbmm_", "addmv",
                                  "addmv_", "dot", "vdot"});
   return traits;

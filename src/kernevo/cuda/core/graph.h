@@ -6,7 +6,6 @@
 #include "kernevo/cuda/core/queue.h"
 #include "kernevo/cuda/core/stream_clock.h"
 
-#include <atomic>
 #include <cstddef>
 #include <cuda_runtime_api.h>
 #include <functional>
@@ -112,9 +111,6 @@ struct Capture {
   bool graph_given = false; // by the program
 };
 
-// How many are under way.
-std::atomic<int>& open_captures();
-
 } // namespace kernevo::cuda
 
 namespace kernevo::cuda {
@@ -131,7 +127,6 @@ struct CUstream_st : kernevo::cuda::Live<CUstream_st> {
   ~CUstream_st() {
     if (capturing() && capture->origin == this) {
       capture->open = false;
-      --kernevo::cuda::open_captures();
     }
     queue->close();
   }
