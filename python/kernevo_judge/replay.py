@@ -1,6 +1,7 @@
 """Does again what a recording says, on other inputs: at the same addresses, in a process that has never run a line
 of the candidate's."""
 import ctypes
+import hashlib
 import json
 import os
 import struct
@@ -28,7 +29,7 @@ def before_confinement(request):
     request["reports"] = tempfile.mkdtemp(prefix="report-", dir=request["place"])
     prices = request.get("prices", mode != "sanitize")
     os.environ.update(KERNEVO_GPU=request.get("gpu") or "A100", KERNEVO_RUN_REPORT=request["reports"],
-                      KERNEVO_SANITIZE="1" if mode == "sanitize" else "0", KERNEVO_TIME="modelled" if prices else "wall")
+                      KERNEVO_BLOCK_SEED=str(seed_of_blocks(request)), KERNEVO_SANITIZE="1" if mode == "sanitize" else "0", KERNEVO_TIME="modelled" if prices else "wall")
     if prices:
         try:
             VirtualGpu().ask("kernevo_start_prices")
@@ -36,8 +37,26 @@ def before_confinement(request):
             raise Fault("machine", f"prices cannot be known: {problem}") from problem
 
 
+def seed_of_blocks(request):
+    """Which blocks stand for all of a launch follows what was recorded and the caller's secret: nobody who writes a
+    kernel can know it, and the same replay costs the same each time."""
+    folder = request["trace"] if os.path.isdir(request["trace"]) else os.path.dirname(request["trace"])
+    digest = hashlib.sha256(str(request.get("secret")).encode())
+    for name in ("trace.jsonl", "trace.data"):
+        try:
+            with open(os.path.join(folder, name), "rb") as file:
+                while part := file.read(1 << 20):
+                    digest.update(part)
+        except OSError as problem:
+            raise wrong("it is not there") from problem
+    return int.from_bytes(digest.digest()[:8], "little")
+
+
 def replay(request):
-    """{trace, snapshot, record, inputs, place, gpu, mode} → {outputs, findings, report}."""
+    """{trace, snapshot, record, inputs, place, gpu, mode, prices?, secret?} → {outputs, findings, report}.
+
+    sanitize: each launch is looked at by the sanitizer; whole: everything runs; priced: of launches a few blocks, of
+    operators nothing, so that there are no outputs. Prices are known but for sanitize, unless `prices` says otherwise."""
     if "reports" not in request:
         before_confinement(request)
     trace = Trace(request["trace"])
