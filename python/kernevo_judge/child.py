@@ -112,9 +112,15 @@ def disk_of(folder, most):
                         folders.append(one.path)
                     if total > most or entries > ENTRIES:
                         return total, entries
-        except OSError:
+        except FileNotFoundError:
             continue  # it was removed meanwhile
+        except OSError:
+            return most + 1, entries  # it lies deeper than one can look
     return total, entries
+
+
+def free_of(folder):
+    return shutil.disk_usage(folder).free
 
 
 class Job:
@@ -127,6 +133,7 @@ class Job:
         self.paused = 0.0  # seconds for which the job waited for builds, which have limits of their own
         self.build = None
         self.base = memory_of(os.getpid())
+        self.free = free_of(limits.folder) if limits.folder else 0
         self.results, results = os.pipe()
         self.prints, prints = os.pipe()
         self.asks, asks = socket.socketpair() if builds else (None, None)
@@ -203,6 +210,8 @@ class Job:
 
     def _keep(self, descriptor, part):
         buffer = self.buffers[descriptor]
+        if len(buffer) > 2 * REPLY:
+            raise wire.Torn("it says too much at once")
         buffer += part[:PRINTED - len(buffer)] if descriptor == self.prints else part
         if self.asks and descriptor == self.asks.fileno() and self.build is None:
             if (payload := wire.take(buffer, REPLY)) is not None:
@@ -237,7 +246,9 @@ class Job:
             return Fault("memory", f"it wrote more than {size(limits.disk)} to its folder")
         if entries > ENTRIES:
             return Fault("memory", f"it made more than {ENTRIES} files")
-        if total > LEAST_FREE // 4 and shutil.disk_usage(limits.folder).free < LEAST_FREE:
+        # Files without names are on the disk as well.
+        free = free_of(limits.folder)
+        if free < min(LEAST_FREE, self.free - LEAST_FREE // 4):
             return Fault("memory", "it filled the disk")
         return None
 

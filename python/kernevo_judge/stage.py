@@ -142,12 +142,9 @@ class Stage:
 
         builds = Builds(built, os.path.join(self.cache, "extensions"), request.get("build_seconds"))
         job = child.Job(reporting(work), limits, self.channel, builds)
-        ending = job.watch(lambda messages: bool(messages) and "inputs" not in messages[-1])
-        try:
-            reply_of(ending)
-        except Fault as fault:
-            fault.detail += [line for line in ending.printed.splitlines() if line.startswith("kernevo: ")][:10]
-            raise
+        # Where its inputs are, and then its reply or why there is none.
+        ending = job.watch(lambda messages: len(messages) > 1 or bool(messages) and "inputs" not in messages[0])
+        reply_of(ending)
         return record_reply.checked(ending.messages, folder, ending.printed)
 
 
@@ -179,6 +176,14 @@ def reporting(work):
 
 def reply_of(ending):
     """The last message is the reply or why there is none. It may be a hostile program's."""
+    try:
+        return checked_reply(ending)
+    except Fault as fault:
+        fault.detail += [line[:500] for line in ending.printed.splitlines() if line.startswith("kernevo: ")][:10]
+        raise
+
+
+def checked_reply(ending):
     if ending.fault is not None:
         raise ending.fault
     last = ending.messages[-1]
@@ -202,8 +207,9 @@ KINDS = ("syntax", "build", "raised", "died", "timeout", "memory", "forbidden", 
 def fault_from(said):
     try:
         kind, text, where, detail = said["kind"], said["text"], said["where"], said["detail"]
-        if kind in KINDS and isinstance(text, str) and (where is None or isinstance(where, str)):
-            return Fault(kind, text[:2000], where and where[:300], [str(line)[:500] for line in detail][:60])
+        if kind in KINDS and isinstance(text, str) and (where is None or isinstance(where, str)) and \
+                isinstance(detail, list):
+            return Fault(kind, text[:2000], where and where[:300], [str(line)[:500] for line in detail[:60]])
     except (KeyError, TypeError):
         pass
     return Fault("died", "its process gave no answer that one can read")
