@@ -1,6 +1,7 @@
 """Does again what a recording says, on other inputs: at the same addresses, in a process that has never run a line
 of the candidate's."""
 import ctypes
+import hashlib
 import json
 import os
 import struct
@@ -28,7 +29,7 @@ def before_confinement(request):
     request["reports"] = tempfile.mkdtemp(prefix="report-", dir=request["place"])
     prices = request.get("prices", mode != "sanitize")
     os.environ.update(KERNEVO_GPU=request.get("gpu") or "A100", KERNEVO_RUN_REPORT=request["reports"],
-                      KERNEVO_SANITIZE="1" if mode == "sanitize" else "0", KERNEVO_TIME="modelled" if prices else "wall")
+                      KERNEVO_BLOCK_SEED=str(seed_of_blocks(request)), KERNEVO_SANITIZE="1" if mode == "sanitize" else "0", KERNEVO_TIME="modelled" if prices else "wall")
     if prices:
         try:
             VirtualGpu().ask("kernevo_start_prices")
@@ -36,22 +37,42 @@ def before_confinement(request):
             raise Fault("machine", f"prices cannot be known: {problem}") from problem
 
 
+def seed_of_blocks(request):
+    """Which blocks stand for all of a launch follows what was recorded and the caller's secret: nobody who writes a
+    kernel can know it, and the same replay costs the same each time."""
+    folder = request["trace"] if os.path.isdir(request["trace"]) else os.path.dirname(request["trace"])
+    digest = hashlib.sha256(str(request.get("secret")).encode())
+    for name in ("trace.jsonl", "trace.data"):
+        try:
+            with open(os.path.join(folder, name), "rb") as file:
+                while part := file.read(1 << 20):
+                    digest.update(part)
+        except OSError as problem:
+            raise wrong("it is not there") from problem
+    return int.from_bytes(digest.digest()[:8], "little")
+
+
 def replay(request):
-    """{trace, snapshot, record, inputs, place, gpu, mode} → {outputs, findings, report}."""
+    """{trace, snapshot, record, inputs, place, gpu, mode, prices?, secret?} → {outputs, findings, report}.
+
+    sanitize: each launch is looked at by the sanitizer; whole: everything runs; priced: of launches a few blocks, of
+    operators nothing, so that there are no outputs. Prices are known but for sanitize, unless `prices` says otherwise."""
     if "reports" not in request:
         before_confinement(request)
     trace = Trace(request["trace"])
-    run = Replay(VirtualGpu(), trace, request)
-    try:
-        run.begin()
-        run.go()
-    except Failed as problem:
-        report = run.report()
-        if not report["findings"]:
-            raise Fault("raised", f"its work cannot be done on these inputs: {problem}", None, report["problems"]) from problem
-        return {"outputs": None, "findings": findings_of(report), "report": report}
-    outputs = run.outputs()
-    report = run.report()
+    outputs = None
+    with open(trace.data_file, "rb") as data:
+        run = Replay(VirtualGpu(), trace, request, data)
+        try:
+            run.begin()
+            run.go()
+            outputs = run.outputs()
+            report = run.report()
+        except Failed as problem:
+            report = run.report()
+            if not report["findings"]:
+                raise Fault("raised", f"its work cannot be done on these inputs: {problem}", None,
+                            report["problems"]) from problem
     return {"outputs": outputs, "findings": findings_of(report), "report": report}
 
 
@@ -64,7 +85,7 @@ def findings_of(report):
 
 
 class Replay:
-    def __init__(self, gpu, trace, request):
+    def __init__(self, gpu, trace, request, data):
         self.gpu, self.trace, self.request = gpu, trace, request
         self.priced = request.get("mode") == "priced"
         self.memory = Memory(trace.window)
@@ -73,7 +94,8 @@ class Replay:
         self.modules, self.streams, self.points = {}, {0: None}, {}
         self.looks = len(trace.streams_used()) > 1 and not self.priced
         self.schemas = {}
-        self.data = open(trace.data_file, "rb")  # pylint: disable=consider-using-with
+        self.data = data
+        self.buffers = []        # of copies that wait for their turn
 
     # What was there before forward.
 
@@ -251,7 +273,7 @@ class Replay:
             self.gpu.copy(buffer.address, width, one["from"], one["from_pitch"], width, height, TO_HOST, stream)
         self.used(one, "a copy", reads, writes)
         if one["pinned"]:
-            self.buffers = [*getattr(self, "buffers", []), buffer]  # read or written until its turn has come
+            self.buffers.append(buffer)
 
     def fill(self, one):
         width = one["width"] * one["element"]

@@ -94,7 +94,8 @@ class Stage:
         return self.recorded(request) if request["do"] == "record" else self.done(request, role)
 
     def limits(self, request, folder, disk):
-        return child.Limits(float(request.get("seconds") or SECONDS), int(request.get("memory") or MEMORY), disk, folder)
+        return child.Limits(float(request.get("seconds") or SECONDS), int(request.get("memory") or MEMORY),
+                            disk, folder)
 
     def done(self, request, role):
         """A job whose code is ours and whose reply is trusted."""
@@ -151,7 +152,8 @@ class Stage:
 def settle(request, folder):
     """The child's surroundings."""
     os.chdir(folder)
-    os.environ.update(HOME=folder, TMPDIR=folder, XDG_CACHE_HOME=folder, TRITON_CACHE_DIR=os.path.join(folder, "triton"),
+    os.environ.update(HOME=folder, TMPDIR=folder, XDG_CACHE_HOME=folder,
+                      TRITON_CACHE_DIR=os.path.join(folder, "triton"),
                       TORCHINDUCTOR_CACHE_DIR=os.path.join(folder, "inductor"), TORCHINDUCTOR_COMPILE_THREADS="1",
                       KERNEVO_GPU=request.get("gpu") or "A100")
     tempfile.tempdir = None
@@ -170,7 +172,8 @@ def reporting(work):
             tell({"error": Fault("memory", "memory ran out").record()})
         except Exception as problem:  # pylint: disable=broad-except
             lines = traceback.format_exc().splitlines()
-            tell({"error": Fault("machine", f"{type(problem).__name__}: {problem}"[:500], None, lines[-12:]).record()})
+            text = f"{type(problem).__name__}: {problem}"[:500]
+            tell({"error": Fault("machine", text, None, lines[-12:]).record()})
     return run
 
 
@@ -179,7 +182,8 @@ def reply_of(ending):
     try:
         return checked_reply(ending)
     except Fault as fault:
-        fault.detail += [line[:500] for line in ending.printed.splitlines() if line.startswith("kernevo: ")][:10]
+        told = [line[:500] for line in ending.printed.splitlines() if line.startswith("kernevo: ")]
+        fault.detail += told[:10]
         raise
 
 
@@ -200,8 +204,8 @@ def checked_reply(ending):
     return last["reply"]
 
 
-KINDS = ("syntax", "build", "raised", "died", "timeout", "memory", "forbidden", "contract", "unordered", "host",
-         "unsupported", "task", "machine")
+KINDS = ("syntax", "build", "raised", "died", "timeout", "memory", "forbidden", "contract", "unordered",
+         "host", "unsupported", "task", "machine")
 
 
 def fault_from(said):

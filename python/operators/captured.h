@@ -79,9 +79,9 @@ inline Values record(const c10::OperatorHandle& op, const Traits& traits, const 
   Values results = recorded->results;
   static auto* const submit =
       of_virtual_gpu<int(cudaStream_t, cudaHostFn_t, void*)>("kernevo_submit_operators");
-  const auto error = static_cast<cudaError_t>(
-      submit(c10::cuda::getCurrentCUDAStream(), &replay,
-             recorded.release())); // lives as long as the process
+  const auto error =
+      static_cast<cudaError_t>(submit(c10::cuda::getCurrentCUDAStream(), &replay,
+                                      recorded.release())); // lives as long as the process
   TORCH_CHECK(error == cudaSuccess, "CUDA error: ", cudaGetErrorString(error));
   return results;
 }

@@ -33,7 +33,7 @@ public:
     const RecordingState state = recording_state();
     Values results = turn == Turn::captured ? record(op, traits_, arguments)
                      : state.plain()        ? HostCall(op, traits_).run(arguments, true)
-                                     : run_recorded(op, traits_, arguments, stream, state);
+                                            : run_recorded(op, traits_, arguments, stream, state);
     if (turn == Turn::priced)
       end_operator(stream, work_of(traits_, arguments, results));
     for (c10::IValue& result : results)

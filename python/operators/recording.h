@@ -1,5 +1,5 @@
-// The recording of this process, in kernevo's CUDA libraries (src/kernevo/cuda/core/recording.h): an
-// operator asks whether it is written down and whether it is to compute anything.
+// The recording of this process, in kernevo's CUDA libraries (src/kernevo/cuda/core/recording.h):
+// an operator asks whether it is written down and whether it is to compute anything.
 #pragma once
 
 #include "clock.h"
@@ -11,8 +11,8 @@
 namespace kernevo {
 
 struct RecordingState {
-  bool written = false;  // what operators are asked for
-  bool computes = true;  // else results have sizes and nothing else
+  bool written = false; // what operators are asked for
+  bool computes = true; // else results have sizes and nothing else
   bool plain() const { return !written && computes; }
 };
 

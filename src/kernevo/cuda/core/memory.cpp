@@ -134,6 +134,8 @@ cudaError_t release_now(void* pointer) {
   const std::lock_guard lock(session.mutex);
   if (session.machine().bytes(address_of(pointer)).data() != pointer)
     return set_error(cudaErrorInvalidValue);
+  if (open_captures() != 0)
+    return cudaSuccess; // what is being captured may have used it, and will whenever it is launched
   if (session.graph_memory.contains(address_of(pointer)))
     return cudaSuccess; // the graph's next launch has it again
   if (Recording::is_on())

@@ -20,6 +20,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <set>
 #include <unistd.h>
 #include <utility>
 
@@ -27,7 +28,11 @@ namespace kernevo::cuda {
 namespace {
 
 constexpr std::uint64_t kCountedBlocks = 16;
-constexpr std::uint64_t kSeed = 1; // of the choice of blocks
+constexpr std::uint64_t kSeed = 1; // of the choice of blocks, where nobody names another
+// Where the rest does not run, so many blocks beside the counted ones say what all of them do, or
+// as many as make so many warp instructions.
+constexpr std::uint64_t kSampledBlocks = 240;
+constexpr std::uint64_t kMostSampled = 50'000'000;
 // Counting costs some hundred times what running does: so many warp instructions of a launch, and
 // of all launches of a shape.
 constexpr std::uint64_t kMostCounted = 1'000'000;
@@ -72,6 +77,12 @@ bool wants_modelled_time() {
 std::string report_file() {
   const std::string folder = setting("KERNEVO_RUN_REPORT", "");
   return folder.empty() ? "" : fmt::format("{}/{}.json", folder, getpid());
+}
+
+// Who wrote a program must not know which blocks are looked at.
+std::uint64_t seed_of_choice() {
+  const std::string named = setting("KERNEVO_BLOCK_SEED", "");
+  return named.empty() ? kSeed : std::strtoull(named.c_str(), nullptr, 10);
 }
 
 std::uint64_t blocks_of(const vgpu::LaunchConfig& config) {
@@ -141,7 +152,7 @@ bool Pricing::Totals::like(const Totals& other) const {
 
 Pricing::Pricing(const Gpu& gpu)
     : gpu_(gpu), required_(setting("KERNEVO_TIME", "") == "modelled"),
-      modelled_(wants_modelled_time()), owner_(getpid()),
+      modelled_(wants_modelled_time()), owner_(getpid()), seed_(seed_of_choice()),
       clock_([this](Transfer transfer, std::uint64_t bytes) {
         return price_transfer(transfer, bytes);
       }),
@@ -191,9 +202,9 @@ bool Pricing::choose(const vgpu::Machine& machine, const vgpu::Program& program,
   l1_bytes = share->value;
   WeightedBlocks chosen;
   if (shape.tallies.size() == blocks_of(config)) {
-    chosen = choose_by_tally(config.grid, shape.tallies, kCountedBlocks, kSeed, kGoodSample);
+    chosen = choose_by_tally(config.grid, shape.tallies, kCountedBlocks, seed_, kGoodSample);
   } else {
-    chosen.blocks = choose_blocks(config.grid, kCountedBlocks, kSeed);
+    chosen.blocks = choose_blocks(config.grid, kCountedBlocks, seed_);
     chosen.weights.assign(chosen.blocks.size(), 1);
   }
   for (std::size_t i = 0; i < chosen.blocks.size(); ++i)
@@ -205,18 +216,17 @@ bool Pricing::choose(const vgpu::Machine& machine, const vgpu::Program& program,
 std::shared_ptr<PricedLaunch> Pricing::make_priced(const vgpu::Program& program,
                                                    const vgpu::LaunchConfig& config,
                                                    const Texts& texts, vgpu::LaunchResult& result,
-                                                   const std::vector<BlockTally>& tallies) {
+                                                   const std::vector<BlockTally>& tallies,
+                                                   std::uint64_t instructions) {
   if (result.statistics.device_launches > 0)
     return std::make_shared<PricedLaunch>(process_,
                                           "it launches kernels of its own, which have no price");
-  std::uint64_t instructions = result.statistics.warp_instructions;
   if (!tallies.empty()) {
     instructions = 0;
     for (const BlockTally& tally : tallies)
       instructions += tally.warp_instructions;
   }
-  if (result.statistics.blocks_run == blocks_of(config))
-    hold_against_all(*result.counts, blocks_of(config), instructions, tallies);
+  hold_against_all(*result.counts, blocks_of(config), instructions, tallies);
   return std::make_shared<PricedLaunch>(
       process_, PricedLaunch::Launch{program.id, texts, config.kernel, std::move(*result.counts)});
 }
@@ -280,6 +290,39 @@ void Pricing::run_counted_only(const vgpu::Program& program, const Texts& texts,
     config.only_blocks.push_back(one.block);
 }
 
+// The instructions of the whole grid by those of some more blocks; what the launch ended with where
+// one of them failed.
+std::optional<vgpu::LaunchResult> Pricing::sample(vgpu::Machine& machine,
+                                                  const vgpu::Program& program,
+                                                  const vgpu::LaunchConfig& config,
+                                                  const vgpu::LaunchResult& counted,
+                                                  std::uint64_t& instructions) const {
+  const std::set<std::uint64_t> done(config.only_blocks.begin(), config.only_blocks.end());
+  const std::uint64_t of_one =
+      counted.statistics.warp_instructions / std::max<std::uint64_t>(done.size(), 1);
+  const std::uint64_t more =
+      std::min(kSampledBlocks, kMostSampled / std::max<std::uint64_t>(of_one, 1));
+  vgpu::LaunchConfig others = config;
+  others.only_blocks.clear();
+  others.counted.clear();
+  others.most_counted = 0;
+  others.profile_l1_bytes = std::nullopt;
+  for (const std::uint64_t block : fill_choice(done, blocks_of(config), done.size() + more, seed_))
+    if (!done.contains(block))
+      others.only_blocks.push_back(block);
+  std::uint64_t sum = counted.statistics.warp_instructions;
+  if (!others.only_blocks.empty()) {
+    vgpu::LaunchResult result = machine.launch(program, others);
+    if (result.fault)
+      return result;
+    sum += result.statistics.warp_instructions;
+  }
+  const std::uint64_t ran = done.size() + others.only_blocks.size();
+  instructions = static_cast<std::uint64_t>(static_cast<double>(sum) / static_cast<double>(ran) *
+                                            static_cast<double>(blocks_of(config)));
+  return std::nullopt;
+}
+
 // Counted for who reads counters, each time anew.
 vgpu::LaunchResult Pricing::launch_in_range(vgpu::Machine& machine, const vgpu::Program& program,
                                             const vgpu::LaunchConfig& config, const Texts& texts) {
@@ -333,13 +376,17 @@ vgpu::LaunchResult Pricing::launch(vgpu::Machine& machine, const vgpu::Program& 
   // Of the 4th, 8th, 16th, ... launch, too: kernels whose accesses change are found out.
   const bool with_memory = counts || (shape.calls > 2 && std::has_single_bit(shape.calls));
   vgpu::LaunchResult result;
-  lock.unlock(); // it may run until the host does something
+  std::uint64_t instructions = 0; // of the grid
+  lock.unlock();                  // it may run until the host does something
   if (counts) {
     if (blocks_of(config) <= kMostTallied && counted.only_blocks.empty())
       tallies.resize(blocks_of(config));
     counted.tallies = tallies;
     counted.profile_l1_bytes = l1_bytes;
     result = machine.launch(program, counted);
+    if (!counted.only_blocks.empty() && !result.fault)
+      if (auto failed = sample(machine, program, counted, result, instructions))
+        result = std::move(*failed);
   } else {
     plain.count_memory = with_memory;
     result = machine.launch(program, plain);
@@ -357,7 +404,9 @@ vgpu::LaunchResult Pricing::launch(vgpu::Machine& machine, const vgpu::Program& 
     shape.kernel = result.counts->kernel;
     for (const BlockCounts& block : result.counts->blocks)
       shape.counted += block.warp_instructions;
-    priced = make_priced(program, config, texts, result, tallies);
+    if (counted.only_blocks.empty())
+      instructions = result.statistics.warp_instructions;
+    priced = make_priced(program, config, texts, result, tallies, instructions);
     const bool poor = priced->sampling_error() > kPoorSample && shape.tallies.empty();
     shape.recount = poor && shape.counted < kMostCountedOfShape;
     shape.tallies = poor ? std::move(tallies) : std::vector<BlockTally>();

@@ -71,6 +71,10 @@ private:
   // Of the blocks nobody counts none runs, where blocks need not meet.
   void run_counted_only(const vgpu::Program& program, const Texts& texts,
                         vgpu::LaunchConfig& config);
+  std::optional<vgpu::LaunchResult> sample(vgpu::Machine& machine, const vgpu::Program& program,
+                                           const vgpu::LaunchConfig& config,
+                                           const vgpu::LaunchResult& counted,
+                                           std::uint64_t& instructions) const;
   vgpu::LaunchResult launch_in_range(vgpu::Machine& machine, const vgpu::Program& program,
                                      const vgpu::LaunchConfig& config, const Texts& texts);
   // A launch's exact sums. Instructions of warps and threads cost nothing to count; what memory was
@@ -115,7 +119,8 @@ private:
   std::shared_ptr<PricedLaunch> make_priced(const vgpu::Program& program,
                                             const vgpu::LaunchConfig& config, const Texts& texts,
                                             vgpu::LaunchResult& result,
-                                            const std::vector<BlockTally>& tallies);
+                                            const std::vector<BlockTally>& tallies,
+                                            std::uint64_t instructions);
   std::shared_ptr<const Quote> quote(Shape& shape, const Totals& totals,
                                      std::shared_ptr<PricedLaunch> counted);
   Cost price_transfer(Transfer transfer, std::uint64_t bytes);
@@ -130,6 +135,7 @@ private:
   std::atomic<bool> wanted_ = false;
   std::atomic<bool> told_ = false; // some time was given to the program
   int owner_;                      // the process; a fork of it has nothing to tell
+  std::uint64_t seed_;             // of the choice of blocks
   StreamClock clock_;
   PriceProcess process_;
 

@@ -48,15 +48,11 @@ std::string hexadecimal(std::span<const std::byte> bytes) {
 }
 
 std::string_view kind_of(QueueKind kind) {
-  return kind == QueueKind::legacy     ? "legacy"
-         : kind == QueueKind::blocking ? "blocking"
-                                       : "free";
+  return kind == QueueKind::legacy ? "legacy" : kind == QueueKind::blocking ? "blocking" : "free";
 }
 
 std::string_view type_of(cudaMemoryType type) {
-  return type == cudaMemoryTypeHost      ? "host"
-         : type == cudaMemoryTypeManaged ? "managed"
-                                         : "device";
+  return type == cudaMemoryTypeHost ? "host" : type == cudaMemoryTypeManaged ? "managed" : "device";
 }
 
 cudaMemoryType type_at(const void* pointer) {
@@ -244,8 +240,7 @@ void Recording::write_module(std::uint64_t number, const vgpu::Program& program,
 }
 
 std::uint64_t Recording::module_of(const PreparedLaunch& launch) {
-  const auto [place, is_new] =
-      modules_.try_emplace(launch.program->id, modules_.size() + 1);
+  const auto [place, is_new] = modules_.try_emplace(launch.program->id, modules_.size() + 1);
   if (is_new)
     write_module(place->second, *launch.program, *launch.source);
   return place->second;
@@ -295,9 +290,9 @@ void Recording::copy(Plane to, Plane from, std::uint64_t width, std::uint64_t he
     const std::uint64_t start = at_;
     for (std::uint64_t row = 0; row < height; ++row)
       data({from.data + row * from.pitch, width});
-    write("in", fmt::format(R"("to":{},"to_pitch":{},"data":[{},{}],"pinned":{})",
-                            address_of(to.data), to.pitch, start, at_ - start,
-                            source == cudaMemoryTypeHost));
+    write("in",
+          fmt::format(R"("to":{},"to_pitch":{},"data":[{},{}],"pinned":{})", address_of(to.data),
+                      to.pitch, start, at_ - start, source == cudaMemoryTypeHost));
   } else {
     write("on", fmt::format(R"("to":{},"to_pitch":{},"from":{},"from_pitch":{})",
                             address_of(to.data), to.pitch, address_of(from.data), from.pitch));

@@ -115,8 +115,8 @@ private:
   std::uint64_t written_ = 0;
   bool too_long_ = false;
   std::atomic<std::uint64_t> read_back_ = 0;
-  std::uint64_t points_ = 0; // never starts anew: events outlive a recording
-  std::uint64_t points_before_ = 0; // open()
+  std::uint64_t points_ = 0;                       // never starts anew: events outlive a recording
+  std::uint64_t points_before_ = 0;                // open()
   std::map<std::uint64_t, std::uint64_t> modules_; // of programs
   std::map<std::uint64_t, std::uint64_t> streams_; // of queues
   std::set<std::string> refused_;

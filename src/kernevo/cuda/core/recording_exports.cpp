@@ -89,8 +89,8 @@ Result<void> write_snapshot(const char* path) {
       written = written && write_content(file.get(), session.machine().bytes(address));
   }
   const std::uint64_t end[2] = {0, 0};
-  written = written && std::fwrite(end, sizeof end, 1, file.get()) == 1 &&
-            std::fflush(file.get()) == 0;
+  written =
+      written && std::fwrite(end, sizeof end, 1, file.get()) == 1 && std::fflush(file.get()) == 0;
   if (!written)
     return fail(ErrorCode::infrastructure, "the snapshot cannot be written");
   return {};

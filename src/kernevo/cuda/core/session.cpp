@@ -231,9 +231,9 @@ cudaError_t Session::submit_and_wait(cudaStream_t handle, const Work& work,
     return set_error(broken);
   if (!queues_are_ours())
     return set_error(cudaErrorInitializationError);
-  const cudaError_t error = set_error(Recording::is_on()
-                                          ? run_recorded(stream, work)
-                                          : stream.queue->add_and_wait(timed(stream, work)));
+  const cudaError_t error =
+      set_error(Recording::is_on() ? run_recorded(stream, work)
+                                   : stream.queue->add_and_wait(timed(stream, work)));
   if (Recording::is_on())
     Recording::get().waited_for_stream(Recording::get().number_of(stream));
   if (pricing().wanted())

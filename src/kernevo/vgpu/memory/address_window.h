@@ -41,7 +41,7 @@ private:
 
   std::uint64_t base_;
   std::uint64_t bytes_;
-  mutable std::mutex mutex_; // of what follows
+  mutable std::mutex mutex_;                     // of what follows
   std::map<std::uint64_t, std::uint64_t> taken_; // whole pages
   std::deque<std::uint64_t> next_;
   bool exact_ = false;
