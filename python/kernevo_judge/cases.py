@@ -7,7 +7,7 @@ FACTORS = [2 ** power for power in range(14)]
 SMALL = {"products": 30e6, "elements": 1e6}
 MIDDLE = {"products": 200e6, "elements": 8e6}
 SECONDS = 20
-THIN = 8  # statistics of fewer elements are noise: what follows from them has few digits in any precision
+THIN = 16  # statistics of fewer elements are noise: what follows from them has few digits in any precision
 
 
 class Case:
@@ -94,7 +94,8 @@ class CaseFinder:
         return [lambda f: rebinding.shrink(real, every, f, keep=64), lambda f: rebinding.shrink(real, every, f),
                 lambda f: rebinding.shrink_alike(real, every, f), lambda f: rebinding.shrink(real, data, f),
                 lambda f: rebinding.shrink(real, batches, f), lambda f: rebinding.shrink(real, pictures, f),
-                lambda f: rebinding.shrink(real, every, f, batch_floor=1)]
+                lambda f: rebinding.shrink(real, every, f, batch_floor=1),
+                lambda f: rebinding.shrink(real, batches, f, batch_floor=1)]
 
     def near_ways(self):
         real, every, data, batches = self.sizes.real, list(self.sizes.real), self.sizes.data_only(), self.sizes.batches()
@@ -109,7 +110,8 @@ class CaseFinder:
         def works(values):
             footprint = self.footprint(values)
             return footprint is not None and \
-                (self.within(footprint, enough) or footprint.seconds <= 3 * ground.seconds)
+                (self.within(footprint, enough) or
+                                          footprint.seconds <= 3 * ground.seconds and self.fits(footprint))
         for names in (list(self.sizes.real), self.sizes.data_only()):
             values = rebinding.ragged(small, names)
             if values != small and works(values):

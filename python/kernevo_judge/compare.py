@@ -63,7 +63,9 @@ def worst_of(expected, actual, scale, rtol, atol):
 def number(value):
     """As JSON carries it."""
     if isinstance(value, complex):
-        return str(value)
+        value = abs(value)
+    if isinstance(value, bool):
+        return int(value)
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
     return value
@@ -95,13 +97,16 @@ def compare(request):
     """{expected, outputs, structure?, tolerance?: {rtol, atol}} → right, worst, elements, wrong, nan, text."""
     expected = read(request["expected"])
     given = read(request["outputs"])
-    outputs, _ = flatten(given["tensors"] if isinstance(given, dict) and "tensors" in given else given)
+    structure = request.get("structure")
+    if isinstance(given, dict) and "tensors" in given:
+        given, structure = given["tensors"], structure or given.get("structure")
+    outputs, _ = flatten(given)
     answer = {"right": False, "worst": None, "elements": 0, "wrong": 0, "nan": 0, "text": None}
     wanted = expected["outputs"]
     if len(outputs) != len(wanted):
         return answer | {"text": f"{len(outputs)} tensors were returned instead of {len(wanted)}"}
-    if request.get("structure") is not None and not same_values(expected["structure"], request["structure"]):
-        return answer | {"text": f"the outputs are {request['structure']} instead of {expected['structure']}"}
+    if structure is not None and not same_values(expected["structure"], structure):
+        return answer | {"text": f"the outputs are {structure} instead of {expected['structure']}"}
     override = request.get("tolerance") or {}
     worst_ratio = 0.0
     for at, (one, actual) in enumerate(zip(wanted, outputs)):

@@ -5,6 +5,7 @@ from torch.utils.flop_counter import flop_registry
 
 from .fault import Fault
 from .precision import cast
+from .recurrent import Recurrent
 from .structure import bytes_of, described, flatten, plain
 
 
@@ -127,7 +128,8 @@ class Surveyor:
         model = self.model(module, train, dtype)
         inputs = input_values(self.task_file, module, dtype or self.precision, self.device)
         meter = Meter()
-        with self.task_file.blamed("has a Model whose forward fails"), torch.no_grad(), torch.device(self.device), meter:
+        with self.task_file.blamed("has a Model whose forward fails"), torch.no_grad(), \
+                torch.device(self.device), Recurrent(meter), meter:
             result = model(*inputs)
         outputs, _ = flatten(result)
         weights = [*model.parameters(), *model.buffers()]

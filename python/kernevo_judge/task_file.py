@@ -60,7 +60,7 @@ class TaskFile:
         except Fault:
             raise
         except (Exception, SystemExit) as error:
-            raise Fault("task", f"{self.name} {doing}: {reason(error)}; mend the task", self.line_of(error),
+            raise Fault("task", f"{self.name} {doing}: {reason(error)}; {way_out(error)}", self.line_of(error),
                         traceback.format_exception_only(type(error), error)[-1].strip().splitlines()[:20]) from error
 
     def line_of(self, error):
@@ -98,6 +98,12 @@ class Rebinding:
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
             value.elts = [self.rebound(one, of) for one, of in zip(target.elts, value.elts)]
         return value
+
+
+def way_out(error):
+    if isinstance(error, ModuleNotFoundError):
+        return f"install {error.name} into this Python's environment ({sys.prefix}), or do without it"
+    return "mend the task"
 
 
 def reason(error):

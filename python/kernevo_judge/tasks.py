@@ -118,7 +118,7 @@ def one_variant(name, task_file, module, oracle, footprint, request):
                 return {**reply, "why": "get_inputs draws nothing with torch.rand or torch.randn"}, None
             if name == "signed" and not source.any_uniform:
                 return {**reply, "why": "the task's own inputs have both signs"}, None
-            judged = oracle.judge(inputs, footprint, name != "nominal", name == "structured")
+            judged = oracle.judge(inputs, footprint, name != "nominal", name == "ragged")
         except Unusable as unusable:
             reply["why"] = str(unusable)
         except Fault as fault:

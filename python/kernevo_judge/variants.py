@@ -7,7 +7,7 @@ from torch.overrides import TorchFunctionMode
 UNIFORM = {torch.rand, torch.rand_like, torch.Tensor.uniform_}
 NORMAL = {torch.randn, torch.randn_like, torch.Tensor.normal_, torch.normal}
 
-NAMES = ("nominal", "signed", "wide", "structured")
+NAMES = ("nominal", "signed", "wide", "ragged")
 
 # For each variant the ways to make it, the most demanding first: the first that the reference itself survives is used.
 WIDTHS = {torch.float32: (30.0, 4.0), torch.bfloat16: (30.0, 4.0), torch.float16: (8.0, 3.0)}
@@ -21,7 +21,7 @@ def widened(by):
     return lambda drawn, uniform: torch.randn_like(drawn) * by
 
 
-def structured(with_zeros):
+def ragged(with_zeros):
     """Rows of zeros, rows of one value, and the others moved away from zero."""
     def change(drawn, uniform):
         rows = (drawn + 3).reshape(-1, drawn.shape[-1]) if drawn.dim() > 1 else (drawn + 3).reshape(-1, 1)
@@ -33,7 +33,7 @@ def structured(with_zeros):
 
 def ways(name, precision):
     return {"nominal": [None], "signed": [signed], "wide": [widened(by) for by in WIDTHS[precision]],
-            "structured": [structured(True), structured(False)]}[name]
+            "ragged": [ragged(True), ragged(False)]}[name]
 
 
 class Source(TorchFunctionMode):

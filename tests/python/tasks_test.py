@@ -175,7 +175,7 @@ class Broken(unittest.TestCase):
     def test_import(self):
         fault = self.fault("broken_import")
         self.assertEqual(fault.where, "broken_import.py:2")
-        self.assertIn("no_such_package", fault.text)
+        self.assertIn("install no_such_package", fault.text)
 
     def test_forward(self):
         fault = self.fault("broken_forward")
@@ -228,7 +228,7 @@ class Inputs(Judged):
         self.assertGreaterEqual(inputs["nominal"].min(), 0)
         self.assertLess(inputs["signed"].min(), -1)
         self.assertGreater(inputs["wide"].abs().max(), 50)
-        self.assertTrue((inputs["structured"][0] == 0).all())
+        self.assertTrue((inputs["ragged"][0] == 0).all())
 
     def test_masks_and_indices_stay_what_they_are(self):
         self.prepared("embedding")
@@ -391,7 +391,7 @@ class Hostile(Judged):
     def test_several_outputs(self):
         answer = self.prepared("several_outputs")
         self.assertEqual(answer["structure"], {"tuple": ["tensor", {"dict": {"places": "tensor", "mean": "tensor"}}]})
-        self.assertFalse(self.variants["structured"]["used"])
+        self.assertFalse(self.variants["ragged"]["used"])
 
         def right(x):
             values, places = x.max(1)
