@@ -43,7 +43,8 @@ def architecture():
 
 
 def import_library(name, file, is_python_module):
-    """As torch does."""
+    """As torch does, but for the name: pybind11 gives out the module that it has under one, and an edited
+    program's is another."""
     import importlib.util
 
     import torch
@@ -51,9 +52,10 @@ def import_library(name, file, is_python_module):
     if not is_python_module:
         torch.ops.load_library(str(file))
         return str(file)
-    spec = importlib.util.spec_from_file_location(name, file)
+    spec = importlib.util.spec_from_file_location(f"kernevo_{Path(file).parent.name}.{name}", file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    module.__name__ = name
     return module
 
 

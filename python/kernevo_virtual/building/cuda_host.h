@@ -70,3 +70,13 @@ template <class T> static inline cudaError_t cudaGetSymbolAddress(void** address
 template <class T> static inline cudaError_t cudaGetSymbolSize(size_t* bytes, const T& symbol) {
   return ::cudaGetSymbolSize(bytes, reinterpret_cast<const void*>(&symbol));
 }
+
+// What torch declares to nvcc alone.
+namespace torch::headeronly {
+template <typename T> struct RestrictPtrTraits {
+  using PtrType = T* __restrict__;
+};
+} // namespace torch::headeronly
+namespace at {
+using torch::headeronly::RestrictPtrTraits;
+}
