@@ -25,4 +25,8 @@ def main():
 
 
 if __name__ == "__main__":
-    os._exit(main())  # what was imported is not taken apart
+    try:
+        CODE = main()
+    except SystemExit as end:  # the channel closed while a job was under way
+        CODE = end.code
+    os._exit(CODE)  # what was imported is not taken apart

@@ -11,8 +11,8 @@ from .fault import Fault
 WINDOW = 1 << 42  # addresses for device memory: names only, no memory
 SPARE = 32 << 30  # addresses beside them: stacks of threads, libraries, compiled code
 # Of the system: what Python, torch, LLVM and their threads look at when they begin.
-SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/proc/cpuinfo", "/proc/meminfo",
-          "/sys/devices/system/cpu", "/sys/devices/system/node", "/dev/urandom", "/dev/zero")
+SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/proc/cpuinfo",
+          "/proc/meminfo", "/sys/devices/system/cpu", "/sys/devices/system/node", "/dev/urandom", "/dev/zero")
 
 
 def library():
@@ -26,7 +26,7 @@ def entry(name, *arguments, result=ctypes.c_int):
     """A function of libkernevo_cuda.so."""
     function = getattr(library(), name, None)
     if function is None:
-        raise Fault("machine", f"libkernevo_cuda.so lacks {name}; rebuild kernevo and run 'kernevo setup python'")
+        raise Fault("machine", f"libkernevo_cuda.so lacks {name}; rebuild kernevo, run 'kernevo setup python'")
     function.argtypes, function.restype = arguments, result
     return function
 

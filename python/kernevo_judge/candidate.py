@@ -10,12 +10,12 @@ import torch
 
 from . import cage
 from .fault import Fault
-from .precision import cast, precision_of
+from .precision import precision_of
 from .program import Program
 from .structure import described, flatten
 
 SNAPSHOT, TRACE = "snapshot", "trace"
-# Who names none of these asks for no times: then nothing that knows prices is started, which takes a tenth of a second.
+# Who names none of these asks for no times: what knows prices, a tenth of a second to start, is not started.
 CLOCKS = (b"autotune", b"do_bench", b"elapsed_time", b"torch.compile", b"benchmark")
 EXECUTION = {"all": 0, "none": 1}
 ASSIGNED = (torch.Tensor, torch.nn.Parameter)  # before anybody can call something else so
@@ -101,8 +101,8 @@ def placed(inputs, dtype):
     buffers = []
     for one in inputs:
         if isinstance(one, torch.Tensor):
-            one = torch.empty(one.shape, dtype=cast(one, dtype).dtype if one.is_floating_point() else one.dtype,
-                              device="cuda")
+            kept = dtype if one.is_floating_point() else one.dtype
+            one = torch.empty(one.shape, dtype=kept, device="cuda")
         buffers.append(one)
     return buffers
 
@@ -119,11 +119,19 @@ def constructed(program, request, opened):
     if not isinstance(made, type):
         raise Fault("contract", f"{program.name} has no class {request['class']}", f"{program.name}:1")
     seed(request["seed"])
-    model = made(*opened.init["arguments"])
+    model = made(*map(with_values, opened.init["arguments"]))
     if not isinstance(model, torch.nn.Module):
-        raise Fault("contract", f"{request['class']} is no torch.nn.Module", program.line_of_class(request["class"]))
+        raise Fault("contract", f"{request['class']} is no torch.nn.Module",
+                    program.line_of_class(request["class"]))
     model = model.to(device="cuda", dtype=opened.dtype)
     return model.train((request.get("mode") or opened.init["mode"]) == "train")
+
+
+def with_values(argument):
+    """Where only shapes are known, any values do."""
+    if isinstance(argument, torch.Tensor) and argument.is_meta:
+        return torch.zeros(argument.shape, dtype=argument.dtype)
+    return argument
 
 
 def seed(number):
@@ -160,7 +168,7 @@ def where(tensor, output=False):
     if tensor.layout != torch.strided or tensor.is_quantized:
         raise Fault("contract", "an output is no plain strided tensor")
     if tensor.is_conj() or tensor.is_neg():
-        raise Fault("unsupported", "an output is a conjugate or negative view: call resolve_conj() or resolve_neg()")
+        raise Fault("unsupported", "an output is a conjugate or negative view: resolve_conj(), resolve_neg()")
     storage = tensor.untyped_storage()
     about = {"address": storage.data_ptr(), "bytes": storage.nbytes(), **described(tensor),
              "strides": list(tensor.stride())}

@@ -1,5 +1,6 @@
 """One job in a process of its own: forked, watched, and gone with all it started when it ends."""
 import ctypes
+import fcntl
 import os
 import resource
 import select
@@ -112,9 +113,15 @@ def disk_of(folder, most):
                         folders.append(one.path)
                     if total > most or entries > ENTRIES:
                         return total, entries
-        except OSError:
+        except FileNotFoundError:
             continue  # it was removed meanwhile
+        except OSError:
+            return most + 1, entries  # it lies deeper than one can look
     return total, entries
+
+
+def free_of(folder):
+    return shutil.disk_usage(folder).free
 
 
 class Job:
@@ -127,6 +134,7 @@ class Job:
         self.paused = 0.0  # seconds for which the job waited for builds, which have limits of their own
         self.build = None
         self.base = memory_of(os.getpid())
+        self.free = free_of(limits.folder) if limits.folder else 0
         self.results, results = os.pipe()
         self.prints, prints = os.pipe()
         self.asks, asks = socket.socketpair() if builds else (None, None)
@@ -203,6 +211,8 @@ class Job:
 
     def _keep(self, descriptor, part):
         buffer = self.buffers[descriptor]
+        if len(buffer) > 2 * REPLY:
+            raise wire.Torn("it says too much at once")
         buffer += part[:PRINTED - len(buffer)] if descriptor == self.prints else part
         if self.asks and descriptor == self.asks.fileno() and self.build is None:
             if (payload := wire.take(buffer, REPLY)) is not None:
@@ -237,7 +247,9 @@ class Job:
             return Fault("memory", f"it wrote more than {size(limits.disk)} to its folder")
         if entries > ENTRIES:
             return Fault("memory", f"it made more than {ENTRIES} files")
-        if total > LEAST_FREE // 4 and shutil.disk_usage(limits.folder).free < LEAST_FREE:
+        # Files without names are on the disk as well.
+        free = free_of(limits.folder)
+        if free < min(LEAST_FREE, self.free - LEAST_FREE // 4):
             return Fault("memory", "it filled the disk")
         return None
 
@@ -250,7 +262,8 @@ def ended_with(status):
     if status is None:
         return Fault("died", "its process ended")
     if not os.WIFSIGNALED(status):
-        return Fault("died", f"its process ended with code {os.waitstatus_to_exitcode(status)} before it had a result")
+        code = os.waitstatus_to_exitcode(status)
+        return Fault("died", f"its process ended with code {code} before it had a result")
     number = os.WTERMSIG(status)
     if number == signal.SIGKILL:
         return Fault("memory", "the system killed its process: memory is short")
@@ -298,13 +311,9 @@ def begin(work, results, prints, asks):
 
 def keep_only(results, prints, asks):
     """Standard streams, where the results go and where builds are asked for; nothing else is open."""
-    kept = []
-    for descriptor in (results, prints, asks):
-        kept.append(None if descriptor is None else os.dup(descriptor))
-        while kept[-1] is not None and kept[-1] < 8:
-            kept[-1] = os.dup(kept[-1])
-    for target, source in ((1, kept[1]), (2, kept[1]), (3, kept[0]), (4, kept[2])):
-        if source is not None:
-            os.dup2(source, target, inheritable=False)
-    os.closerange(3 if kept[0] is None else 4 if kept[2] is None else 5, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
-    return 3, None if kept[2] is None else 4
+    moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 10) for descriptor in (prints, prints, results, asks)
+             if descriptor is not None]
+    for target, source in enumerate(moved, 1):
+        os.dup2(source, target)
+    os.closerange(1 + len(moved), os.sysconf("SC_OPEN_MAX"))
+    return 3, None if asks is None else 4

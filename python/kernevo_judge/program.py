@@ -33,7 +33,8 @@ class Program:
             self.code = compile(data, self.path, "exec", dont_inherit=True)
         except SyntaxError as problem:
             line = (problem.text or "").rstrip()[:LONGEST]
-            raise Fault("syntax", f"{problem.msg}", f"{self.name}:{problem.lineno or 1}", [line] if line else []) from problem
+            raise Fault("syntax", str(problem.msg), f"{self.name}:{problem.lineno or 1}",
+                        [line] if line else []) from problem
         except (ValueError, RecursionError, UnicodeError) as problem:
             raise Fault("syntax", f"{self.name} is not Python: {problem}", f"{self.name}:1") from problem
 
@@ -56,9 +57,12 @@ class Program:
         return f"{self.name}:1"
 
     def notes(self):
-        names = {alias.name.split(".")[0] for node in ast.walk(self.tree) if isinstance(node, ast.Import)
-                 for alias in node.names}
-        names |= {(node.module or "").split(".")[0] for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom)}
+        names = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names.add((node.module or "").split(".")[0])
         return [f"it imports {name}" for name in sorted(names & REMARKABLE)]
 
     @contextlib.contextmanager

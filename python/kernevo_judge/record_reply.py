@@ -82,6 +82,8 @@ def structure_of(value, depth):
         if not (of is None or isinstance(of, (bool, int, float)) or isinstance(of, str) and len(of) < 200):
             raise Refused("no plain value")
         return 0
+    if kind == "dict" and any(len(name) > 200 for name in of):
+        raise Refused("no plain names")
     parts = list(of.values()) if kind == "dict" else of
     return sum(structure_of(one, depth + 1) for one in listed(parts, MOST_OUTPUTS))
 

@@ -94,7 +94,8 @@ class Stage:
         return self.recorded(request) if request["do"] == "record" else self.done(request, role)
 
     def limits(self, request, folder, disk):
-        return child.Limits(float(request.get("seconds") or SECONDS), int(request.get("memory") or MEMORY), disk, folder)
+        return child.Limits(float(request.get("seconds") or SECONDS), int(request.get("memory") or MEMORY),
+                            disk, folder)
 
     def done(self, request, role):
         """A job whose code is ours and whose reply is trusted."""
@@ -142,19 +143,17 @@ class Stage:
 
         builds = Builds(built, os.path.join(self.cache, "extensions"), request.get("build_seconds"))
         job = child.Job(reporting(work), limits, self.channel, builds)
-        ending = job.watch(lambda messages: bool(messages) and "inputs" not in messages[-1])
-        try:
-            reply_of(ending)
-        except Fault as fault:
-            fault.detail += [line for line in ending.printed.splitlines() if line.startswith("kernevo: ")][:10]
-            raise
+        # Where its inputs are, and then its reply or why there is none.
+        ending = job.watch(lambda messages: len(messages) > 1 or bool(messages) and "inputs" not in messages[0])
+        reply_of(ending)
         return record_reply.checked(ending.messages, folder, ending.printed)
 
 
 def settle(request, folder):
     """The child's surroundings."""
     os.chdir(folder)
-    os.environ.update(HOME=folder, TMPDIR=folder, XDG_CACHE_HOME=folder, TRITON_CACHE_DIR=os.path.join(folder, "triton"),
+    os.environ.update(HOME=folder, TMPDIR=folder, XDG_CACHE_HOME=folder,
+                      TRITON_CACHE_DIR=os.path.join(folder, "triton"),
                       TORCHINDUCTOR_CACHE_DIR=os.path.join(folder, "inductor"), TORCHINDUCTOR_COMPILE_THREADS="1",
                       KERNEVO_GPU=request.get("gpu") or "A100")
     tempfile.tempdir = None
@@ -173,12 +172,22 @@ def reporting(work):
             tell({"error": Fault("memory", "memory ran out").record()})
         except Exception as problem:  # pylint: disable=broad-except
             lines = traceback.format_exc().splitlines()
-            tell({"error": Fault("machine", f"{type(problem).__name__}: {problem}"[:500], None, lines[-12:]).record()})
+            text = f"{type(problem).__name__}: {problem}"[:500]
+            tell({"error": Fault("machine", text, None, lines[-12:]).record()})
     return run
 
 
 def reply_of(ending):
     """The last message is the reply or why there is none. It may be a hostile program's."""
+    try:
+        return checked_reply(ending)
+    except Fault as fault:
+        told = [line[:500] for line in ending.printed.splitlines() if line.startswith("kernevo: ")]
+        fault.detail += told[:10]
+        raise
+
+
+def checked_reply(ending):
     if ending.fault is not None:
         raise ending.fault
     last = ending.messages[-1]
@@ -195,15 +204,16 @@ def reply_of(ending):
     return last["reply"]
 
 
-KINDS = ("syntax", "build", "raised", "died", "timeout", "memory", "forbidden", "contract", "unordered", "host",
-         "unsupported", "task", "machine")
+KINDS = ("syntax", "build", "raised", "died", "timeout", "memory", "forbidden", "contract", "unordered",
+         "host", "unsupported", "task", "machine")
 
 
 def fault_from(said):
     try:
         kind, text, where, detail = said["kind"], said["text"], said["where"], said["detail"]
-        if kind in KINDS and isinstance(text, str) and (where is None or isinstance(where, str)):
-            return Fault(kind, text[:2000], where and where[:300], [str(line)[:500] for line in detail][:60])
+        if kind in KINDS and isinstance(text, str) and (where is None or isinstance(where, str)) and \
+                isinstance(detail, list):
+            return Fault(kind, text[:2000], where and where[:300], [str(line)[:500] for line in detail[:60]])
     except (KeyError, TypeError):
         pass
     return Fault("died", "its process gave no answer that one can read")

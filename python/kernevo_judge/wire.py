@@ -63,8 +63,8 @@ def receive(descriptor, most=MOST):
         value = take(buffer, most)
         if value is not None:
             return value
-        wanted = 8 - len(buffer) if len(buffer) < 8 else 8 + int.from_bytes(buffer[:8], "little") - len(buffer)
-        part = READ(descriptor, min(wanted, 1 << 20))
+        whole = 8 if len(buffer) < 8 else 8 + int.from_bytes(buffer[:8], "little")
+        part = READ(descriptor, min(whole - len(buffer), 1 << 20))
         if not part:
             if buffer:
                 raise Torn("a message ends before its end")

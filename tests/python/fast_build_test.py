@@ -245,15 +245,11 @@ class FastBuild(unittest.TestCase):
         self.assertEqual(y.tolist(), [float(i * i) for i in range(8)])
 
     def test_device_error_names_the_line(self):
-        with self.assertRaises(extension.BuildError) as caught:
-            small("wrong", "no_such_thing")
         line = Path(__file__).read_text().split("  if (i < n) y[i] = y[i] + HERE_A_VALUE")[0].count("\n") + 1
-        # The text is not in this file as it was built, so its own lines are counted.
-        self.assertEqual(caught.exception.where, "cuda_sources:4")
-        self.assertIn("no_such_thing", caught.exception.text)
         with self.assertRaises(extension.BuildError) as caught:
             load_inline("wrong", SMALL_HOST, SMALL, functions=["run"])
         self.assertEqual(caught.exception.where, f"fast_build_test.py:{line}")
+        self.assertIn("HERE_A_VALUE", caught.exception.text)
 
     def test_known_program_starts_no_compiler(self):
         first = small("known", "1.0f")

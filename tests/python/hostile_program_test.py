@@ -1,7 +1,9 @@
 """Hostile programs end as what they are, and the next request is served."""
 import os
+import time
 import unittest
 
+from stage_driver import Stage, wire
 from stage_programs import HONEST, Staged, program, setUpModule, tearDownModule
 
 
@@ -136,6 +138,26 @@ class Hostile(Staged):
                 time.sleep(30)
             """), "died", "timeout", seconds=5)
 
+    def test_messages_without_end(self):
+        self.refused(program("""
+            import json
+            text = json.dumps({"inputs": []}).encode()
+            while True:
+                os.write(3, len(text).to_bytes(8, 'little') + text)
+        """), "died")
+        self.refused(program("while True: os.write(4, b'x' * 65536)"), "died", "timeout", seconds=3)
+        self.refused(program("while True: os.write(4, (1 << 20).to_bytes(8, 'little') + b'x' * (1 << 20))"), "died",
+                     "timeout", seconds=3)
+
+    def test_folders_that_nobody_can_look_into(self):
+        self.refused(program("""
+            while True:
+                os.mkdir('x' * 200)
+                os.chdir('x' * 200)
+                with open('file', 'wb') as file:
+                    file.write(bytes(1 << 20))
+        """), "memory", "raised", memory=1 << 28)
+
     def test_forged_replies(self):
         good = {"outputs": [{"address": 0x100000001000, "bytes": 12000, "shape": [3000], "dtype": "float32", "strides": [1],
                              "offset": 0}], "structure": "tensor", "reads_back": False, "notes": []}
@@ -161,6 +183,24 @@ class Hostile(Staged):
             time.sleep(30)
         """), "died")
         self.assertLess(len(str(error)), 10000)
+
+
+class Abandoned(unittest.TestCase):
+    def test_nothing_outlives_the_channel(self):
+        stage = Stage()
+        stage.prepare()
+        wire.send(stage.ours.fileno(), stage.request(program("print('begun', flush=True)\nwhile True: pass"), seconds=600))
+        end = time.monotonic() + 30
+        while not (jobs := children_of(stage.process.pid)) and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertTrue(jobs)
+        self.assertEqual(stage.close(), 0)
+        self.assertFalse([job for job in jobs if os.path.exists(f"/proc/{job}")])
+
+
+def children_of(process):
+    with open(f"/proc/{process}/task/{process}/children", encoding="ascii") as file:
+        return file.read().split()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,11 @@
 """CUDA extensions of a candidate: built for it by the stage, from its sources alone."""
+import os
+import subprocess
 import unittest
 
 from stage_programs import HONEST, Staged, program, setUpModule, tearDownModule
+
+from kernevo_judge import cage
 
 DEVICE = r"""
 #include <ATen/core/Tensor.h>
@@ -33,9 +37,24 @@ class Built(Staged):
         reply = self.recorded(extension(), seconds=30)
         self.assertEqual((reply["launches"], reply["outputs"][0]["shape"]), (1, [3000]))
 
-    def test_reads_no_files(self):
-        error = self.refused(extension(DEVICE + '#include "/etc/passwd"\n'), "build", seconds=200)
-        self.assertNotIn("root:", str(error))
+    def test_compilers_read_no_other_files(self):
+        source = self.stage.write("home/reads.cpp", '#include <vector>\n#include "/etc/passwd"\n')
+        plain = self.stage.write("home/plain.cpp", "#include <vector>\n")
+        home = os.path.dirname(source)
+        child = os.fork()
+        if child == 0:
+            cage.confine([], [home], 4 << 30, 60, 1 << 30, kind="compile")
+            with open("said", "w", encoding="utf-8") as said:
+                for file in (plain, source):
+                    code = subprocess.run(["g++", "-E", file], stdout=said, stderr=said, check=False).returncode
+                    said.write(f"\nended with {code}\n")
+            os._exit(0)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        with open(os.path.join(home, "said"), encoding="utf-8") as said:
+            text = said.read()
+        self.assertNotIn("root:", text)
+        self.assertIn("ended with 0\n", text)
+        self.assertIn("ended with 1\n", text)
 
     def test_flags_that_would_run_something(self):
         for flags in ("extra_cflags=['-fplugin=x.so']", "extra_cuda_cflags=['-Xcompiler', '-B/tmp']",

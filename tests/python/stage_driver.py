@@ -54,7 +54,7 @@ class Stage:
 
     def ask(self, do, **more):
         self.asked += 1
-        wire.send(self.ours.fileno(), {"id": self.asked, "do": do, **more})
+        wire.send(self.ours.fileno(), {**more, "do": do, "id": self.asked})
         reply = wire.receive(self.ours.fileno())
         assert reply is not None and reply["id"] == self.asked, reply
         return reply
@@ -75,16 +75,19 @@ class Stage:
                                  variants=["nominal"], place=place)
         assert self.prepared["ok"], self.prepared
 
-    def record(self, text, **more):
+    def request(self, text, **more):
         self.places += 1
         place = os.path.join(self.folder, f"place-{self.places}")
         os.makedirs(place)
         program = self.write(f"programs/program{self.places}.py", text)
-        request = {"program": program, "class": "ModelNew", "precision": "fp32", "seed": 7, "place": place,
-                   "gpu": "A100", "execute": "all", "seconds": 60, "memory": 4 << 30, "mode": "eval",
-                   "init": self.prepared["init"], "decoy": self.prepared["decoy"]}
+        return {"id": 0, "do": "record", "program": program, "class": "ModelNew", "precision": "fp32", "seed": 7, "place": place,
+                "gpu": "A100", "execute": "all", "seconds": 60, "memory": 4 << 30, "mode": "eval",
+                "init": self.prepared["init"], "decoy": self.prepared["decoy"], **more}
+
+    def record(self, text, **more):
+        request = self.request(text, **more)
         began = time.monotonic()
-        reply = self.ask("record", **{**request, **more})
+        reply = self.ask(**request)
         self.took = time.monotonic() - began
         return reply
 

@@ -21,11 +21,12 @@ OF_TORCH = ("c10/util/Half.h", "c10/util/BFloat16.h", "c10/util/complex.h", "c10
 class DeviceRefused(CannotSplit):
     """nvcc does not take the device's part."""
 
-    def __init__(self, said):
+    def __init__(self, said, text):
         found = errors_in(said)
         super().__init__(f"nvcc: {found[0][0]}:{found[0][1]}: {found[0][2]}" if found else
                          f"nvcc: {said.strip()[:200]}")
         self.said = said
+        self.text = text
 
 
 def prelude(names):
@@ -75,5 +76,5 @@ def compile_device(toolchain, text, names, output, architecture, flags, folders=
                          "-include", LAYER / "legacy.h", *TORCH_NVCC, *flags, *includes, "-o", output, source],
                         output.parent)
     if said.code != 0:
-        raise DeviceRefused(said.output)
+        raise DeviceRefused(said.output, text)
     return output

@@ -33,6 +33,11 @@ class Flags:
     architecture: str = ""  # a GPU's own: 90a
     unknown: list = field(default_factory=list)
 
+    def macros(self):
+        """The definitions as a compiler takes them."""
+        return [f"-U{line.split()[1]}" if line.startswith("#undef") else
+                "-D" + "=".join(line.split(" ", 2)[1:]) for line in self.definitions]
+
 
 def joined(flags):
     """Each flag with its value, as (flag, value)."""

@@ -75,14 +75,15 @@ def compile_host(toolchain, size, cache, text, output, name, folders=()):
     said = commands.run([*toolchain.frontend(), "-emit-obj", *includes, f"-DTORCH_EXTENSION_NAME={name}",
                          "-include-pch", headers, "-o", output, "-x", "cuda", source], output.parent)
     if said.code != 0:
-        raise HostRefused(said.output)
+        raise HostRefused(said.output, text)
     return output
 
 
 class HostRefused(CannotSplit):
     """clang does not take the host's part."""
 
-    def __init__(self, said):
+    def __init__(self, said, text):
         found = errors_in(said)
         super().__init__(f"clang: {found[0][0]}:{found[0][1]}: {found[0][2]}" if found else "clang refuses")
         self.said = said
+        self.text = text

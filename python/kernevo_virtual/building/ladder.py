@@ -65,12 +65,14 @@ class Build:
                     return self.split(size, place)
                 except device.DeviceRefused as refusal:
                     self.steps.append((size, str(refusal)))
-                    proof.raise_if_certain(self.tools, self.program, refusal.said)
+                    texts = [refusal.text, *self.program.texts()]
+                    proof.raise_if_certain(self.tools, self.program, refusal.said, texts, "nvcc")
                     break  # more headers for the host would not help the device
                 except host.HostRefused as refusal:
                     self.steps.append((size, str(refusal)))
                     if size == host.SIZES[-1]:
-                        proof.raise_if_certain_on_host(self.tools, self.program, refusal.said)
+                        texts = [refusal.text, *self.program.headers.values()]
+                        proof.raise_if_certain(self.tools, self.program, refusal.said, texts, "clang")
                 except CannotSplit as refusal:
                     self.steps.append((size, str(refusal)))
                     break
@@ -88,10 +90,11 @@ class Build:
         architecture = asked.architecture
         if of_device.architecture[:-1] == architecture:
             architecture = of_device.architecture
+        # What does not come apart is found out before a compiler is started.
+        units = [self.cuda_unit(unit, number, folder, of_device, architecture) if unit.cuda else
+                 self.plain_unit(unit, number, folder, of_host) for number, unit in enumerate(asked.sources)]
         with ThreadPoolExecutor(2) as pool:
-            jobs = [pool.submit(self.cuda_unit if unit.cuda else self.plain_unit, unit, number, size, folder,
-                                of_device if unit.cuda else of_host, architecture)
-                    for number, unit in enumerate(asked.sources)]
+            jobs = [pool.submit(compile_unit, size) for compile_unit in units]
             made = [job.result() for job in jobs]
         library = folder / f"{asked.name}.so"
         objects = [file for files in made for file in files]
@@ -114,7 +117,8 @@ class Build:
             whole.write(folder / name, text)
         return [folder, *self.program.include_paths]
 
-    def plain_unit(self, unit, number, size, folder, wanted, _architecture):
+    def plain_unit(self, unit, number, folder, wanted):
+        """What compiles it, once it is known how many headers that takes."""
         if "__global__" in unit.text or "<<<" in unit.text:
             raise CannotSplit("device code in a source of C++")
         place = folder / f"unit{number}"
@@ -122,35 +126,45 @@ class Build:
         text = "".join(line + "\n" for line in wanted.definitions) + unit.text
         everything = "\n".join([text, *self.program.headers.values()])
         self.check_includes(everything, [match[2] for match in source.INCLUDE.finditer(everything)])
-        folders = self.own_headers(place)
-        if self.program.include_paths:
-            return [host.compile_host(self.tools, size, self.cache, text, place / "host.o", self.program.name, folders)]
-        # Candidates that differ in their kernels alone have the same module around them.
-        key = known.key_of([size, text, self.program.name, self.program.headers], self.tools.whole)
-        return [known.object_of(self.cache, key, lambda: host.compile_host(
-            self.tools, size, self.cache, text, place / "host.o", self.program.name, folders))]
 
-    def cuda_unit(self, unit, number, size, folder, wanted, architecture):
+        def make(size):
+            return host.compile_host(self.tools, size, self.cache, text, place / "host.o", self.program.name,
+                                     self.own_headers(place))
+
+        def compile_unit(size):
+            if self.program.include_paths:
+                return [make(size)]
+            # Candidates that differ in their kernels alone have the same module around them.
+            key = known.key_of([size, text, self.program.name, self.program.headers], self.tools.whole)
+            return [known.object_of(self.cache, key, lambda: make(size))]
+
+        return compile_unit
+
+    def cuda_unit(self, unit, number, folder, wanted, architecture):
         place = folder / f"unit{number}"
         place.mkdir()
         definitions = "".join(line + "\n" for line in wanted.definitions)
-        both = [self.part(unit, place / kind, definitions, f"kernevo_unnamed_{number}_", arch)
-                for kind, arch in (("of_host", 0), ("of_device", int(re.match(r"\d+", architecture)[0])))]
-        of_host, of_device = both
+        unnamed = f"kernevo_unnamed_{number}_"
+        of_host = self.part(unit, place / "of_host", definitions, unnamed, 0)
+        of_device = of_host
+        if "__CUDA_ARCH__" in "".join((unit.text, *self.program.headers.values())):
+            of_device = self.part(unit, place / "of_device", definitions, unnamed, int(re.match(r"\d+", architecture)[0]))
         text = of_host.host()
         self.check_includes(text, of_host.headers)
-        folders = self.own_headers(place)
-        made = host.compile_host(self.tools, size, self.cache, text, place / "host.o", self.program.name, folders)
-        if of_host.kernels == 0:
-            return [made]
-        lines = device.instantiations(register.stubs_of(made))
-        text, names = of_device.device(frozenset(re.findall(r"[A-Za-z_]\w*", lines)))
-        macros = [f"-{'D' if line.startswith('#define') else 'U'}" + re.sub(r"^#\w+ (\w+) ?", r"\1=", line).rstrip("=")
-                  for line in wanted.definitions]
-        ptx = device.compile_device(self.tools, text + lines, names, place / "device.ptx",
-                                    architecture, [*wanted.device, *macros], folders)
-        registering, renamed = register.registration(number, made, ptx, architecture)
-        return [renamed, self.register_object(registering)]
+
+        def compile_unit(size):
+            folders = self.own_headers(place)
+            made = host.compile_host(self.tools, size, self.cache, text, place / "host.o", self.program.name, folders)
+            if of_host.kernels == 0:
+                return [made]
+            lines = device.instantiations(register.stubs_of(made))
+            kernels, names = of_device.device(frozenset(re.findall(r"[A-Za-z_]\w*", lines)))
+            ptx = device.compile_device(self.tools, kernels + lines, names, place / "device.ptx", architecture,
+                                        [*wanted.device, *wanted.macros()], folders)
+            registering, renamed = register.registration(number, made, ptx, architecture)
+            return [renamed, self.register_object(registering)]
+
+        return compile_unit
 
     def register_object(self, text):
         output = text.with_suffix(".o")

@@ -29,6 +29,9 @@ class Program:
     include_paths: list = field(default_factory=list)
     architecture: str = "80"
 
+    def texts(self):
+        return [*(source.text for source in self.sources), *self.headers.values()]
+
 
 def listed(value):
     return [] if value is None else [value] if isinstance(value, str) else list(value)

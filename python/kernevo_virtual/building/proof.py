@@ -12,35 +12,35 @@ GRAMMAR = re.compile(r"expected (a|an) [\"';{}()\[\],\w -]+$|expected '[^']+'|ex
                      r"extraneous closing brace.*|unterminated .*|expected a (;|\)|declaration|statement|expression)")
 
 
-def raise_if_certain(tools, program, said):
-    """Of the device's part: what it says is verbatim the program's, and compiled by the same compiler."""
-    error = as_error(said, program.files, "nvcc")
+def raise_if_certain(tools, program, said, texts, compiler):
+    """`texts`: what could declare a name for the part that `compiler` refused; the part itself is the first."""
     found = [entry for entry in errors_in(said) if entry[0] in program.files]
-    if found and certain(tools, program, found[0][2], of_device=True):
-        raise error
+    if not found or compiler == "nvcc" and strange_macros(texts[0]):
+        return
+    if certain(tools, found[0][2], texts):
+        raise as_error(said, program.files, compiler)
 
 
-def raise_if_certain_on_host(tools, program, said):
-    found = [entry for entry in errors_in(said) if entry[0] in program.files]
-    if found and certain(tools, program, found[0][2], of_device=False):
-        raise as_error(said, program.files, "clang")
+def strange_macros(text):
+    """What looks like a macro of some header that the device's part does without."""
+    return any(not re.search(rf"#\s*define\s+{name}\b", text)
+               for name in set(re.findall(r"\b([A-Z][A-Z0-9_]{2,})\s*\(", text)))
 
 
-def certain(tools, program, text, of_device):
+def certain(tools, text, texts):
     if GRAMMAR.match(text):
         return True
     missing = MISSING.search(text)
     if missing:
         name = next(group for group in missing.groups() if group)
-        return not declared(program, name) and not in_headers(tools, name)
+        return not declared(texts, name) and not in_headers(tools, name)
     return False
 
 
-def declared(program, name):
+def declared(texts, name):
     """Whether the program itself may declare it: it stands behind a type, or in a macro's definition."""
-    texts = [*(source.text for source in program.sources), *program.headers.values()]
-    behind = re.compile(rf"[\w>&*,]\s+[&*]*{name}\b\s*[=;,(){{\[<:]|#\s*define\s+{name}\b|(struct|class|using|enum|namespace)\s+{name}\b|"
-                        rf"##")
+    behind = re.compile(rf"[\w>&*,]\s+[&*]*{name}\b\s*[=;,(){{\[<:]|#\s*define\s+{name}\b|"
+                        rf"(struct|class|using|enum|namespace)\s+{name}\b|##")
     return any(behind.search(text) for text in texts)
 
 

@@ -306,7 +306,9 @@ Result<Answer<Recording>> StageJobs::record(const ProgramTask& task, const Progr
   request["decoy"] = prepared.decoy.string();
   request["place"] = place.string();
   request["execute"] = execute ? "all" : "none";
-  return read_answer<Recording>(ask(dump_json(request), task.seconds), recording_of);
+  request["build_seconds"] = task.build_seconds;
+  return read_answer<Recording>(ask(dump_json(request), task.seconds + task.build_seconds),
+                                recording_of);
 }
 
 Result<Answer<Replayed>> StageJobs::replay(const ProgramTask& task, const Recording& recording,

@@ -28,6 +28,7 @@ struct ProgramTask {
   std::uint64_t seed = 1;
   std::uint64_t memory = std::uint64_t{8} << 30U; // bytes of tensors that this machine takes
   double seconds = 60;                            // of one job
+  double build_seconds = 300;                     // of a program's extensions, beside the job's own
 };
 
 enum class CaseKind {
