@@ -70,9 +70,8 @@ class Build:
                     break  # more headers for the host would not help the device
                 except host.HostRefused as refusal:
                     self.steps.append((size, str(refusal)))
-                    if size == host.SIZES[-1]:
-                        texts = [refusal.text, *self.program.headers.values()]
-                        proof.raise_if_certain(self.tools, self.program, refusal.said, texts, "clang")
+                    texts = [*refusal.texts, *self.program.headers.values()]
+                    proof.raise_if_certain(self.tools, self.program, refusal.said, texts, f"clang, {size}")
                 except CannotSplit as refusal:
                     self.steps.append((size, str(refusal)))
                     break
@@ -154,7 +153,8 @@ class Build:
 
         def compile_unit(size):
             folders = self.own_headers(place)
-            made = host.compile_host(self.tools, size, self.cache, text, place / "host.o", self.program.name, folders)
+            made = host.compile_host(self.tools, size, self.cache, text, place / "host.o", self.program.name, folders,
+                                     whole=unit.text)
             if of_host.kernels == 0:
                 return [made]
             lines = device.instantiations(register.stubs_of(made))
