@@ -134,6 +134,10 @@ def write(library, imports, folder, toolkit=None):
         (folder / "stand_in.map").write_text(script, encoding="utf-8")
         command.append(f"-Wl,--version-script={folder / 'stand_in.map'}")
     run(command)
+    # By this name a linker looks for it.
+    name = folder / f"{family.library}.so"
+    name.unlink(missing_ok=True)
+    name.symlink_to(library)
     for left in ("stand_in.c", "stand_in.map", "part.o"):
         (folder / left).unlink(missing_ok=True)
 

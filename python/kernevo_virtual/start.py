@@ -50,9 +50,9 @@ def prepare():
         "KERNEVO_CUDA": toolkit,
         "KERNEVO_CUDART": str(folder / "libcudart.so.13"),
     })
-    # torch's headers include those of NVIDIA's other libraries; these are looked for last.
-    os.environ["CPLUS_INCLUDE_PATH"] = ":".join(
-        part for part in (os.environ.get("CPLUS_INCLUDE_PATH"), str(HERE / "include")) if part)
+    # torch's headers include those of NVIDIA's other libraries, and programs link them; these are looked for last.
+    for name, place in (("CPLUS_INCLUDE_PATH", "include"), ("LIBRARY_PATH", "lib")):
+        os.environ[name] = ":".join(part for part in (os.environ.get(name), str(HERE / place)) if part)
     for library in [folder / name for name in OURS] + sorted((HERE / "lib").glob("*.so.*")):
         ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
 

@@ -2,6 +2,7 @@
 import ctypes
 import os
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -97,6 +98,17 @@ class Products(unittest.TestCase):
         host = torch.randn(4, 3).t()
         self.assertEqual(sgemm(N, N, 3, 2, 4, 1, host, 3, b, 4, 0, c, 3), EXECUTION_FAILED)
         torch.cuda.synchronize()
+
+
+class Libraries(unittest.TestCase):
+    def test_programs_link_them(self):
+        source = "#include <cublas_v2.h>\nextern \"C\" int made(void) { cublasHandle_t h; return cublasCreate(&h); }\n"
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "made.so")
+            toolkit = Path(start.settings()["toolkit"]) / "include"
+            subprocess.run(["g++", "-shared", "-fPIC", "-Wl,--no-undefined", "-isystem", str(toolkit), "-o", file, "-x", "c++",
+                            "-", "-lcublas"], input=source, text=True, check=True)
+            self.assertEqual(ctypes.CDLL(file).made(), 0)
 
 
 class Headers(unittest.TestCase):
