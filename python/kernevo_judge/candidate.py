@@ -81,7 +81,8 @@ def record(request, opened, tell):
         gpu.must("stop executing", gpu.execution(EXECUTION[request.get("execute", "all")]))
         fill(warming, first)
         with grad():
-            warm_up(model, warming, gpu)
+            for _ in range(int(request.get("warm_ups", 1))):
+                warm_up(model, warming, gpu)
     gpu.must("keep its memory", gpu.snapshot(os.fsencode(os.path.join(request["folder"], SNAPSHOT))))
     fill(handed, second)
     gpu.synchronize()
@@ -90,8 +91,9 @@ def record(request, opened, tell):
     gpu.must("record", gpu.record(os.fsencode(trace)))
     with program.blamed(), grad():
         result = model(*handed)
-        gpu.synchronize()
+    # A synchronization before the end would order what the program has not.
     gpu.must("end the record", gpu.record(None))
+    gpu.synchronize()
     outputs, structure = checked(result)
     return {"outputs": outputs, "structure": structure, "reads_back": gpu.read_back() > 0, "notes": notes}
 

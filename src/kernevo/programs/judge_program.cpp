@@ -23,6 +23,7 @@ namespace {
 constexpr double kFlopsPerSecond = 1e9;
 constexpr double kElementsPerSecond = 5e7;
 
+constexpr int kMostWarmUps = 3;
 constexpr double kSanitized = 20; // times as long, with every sanitizer
 
 double seconds_whole(const ProgramCase& one) {
@@ -234,8 +235,9 @@ private:
     KERNEVO_TRY(prepared, jobs_.prepare(task, one, care.every_kind, place));
     if (!prepared)
       return tl::unexpected<Error>(of_task(prepared.error()));
-    if (prepared->trivial)
-      warn(fmt::format("case {} cannot tell: an answer that computes nothing would pass", one.id));
+    if (!prepared->trivial.empty())
+      warn(fmt::format("case {} cannot tell right from wrong: {} would pass", one.id,
+                       prepared->trivial));
     KERNEVO_TRY(recorded, record(task, *prepared, place));
     if (!recorded)
       return blame(recorded.error(), rung);
@@ -271,11 +273,13 @@ private:
 
   Result<Answer<Recording>> record(const ProgramTask& task, const PreparedCase& prepared,
                                    const fs::path& place) {
-    KERNEVO_TRY(recorded, jobs_.record(task, options_.program, prepared, false, place));
+    // Another number of calls before it each time: who counts calls cannot know which one it is.
+    const int warm_ups = 1 + (places_ + static_cast<int>(task.secret % kMostWarmUps)) % kMostWarmUps;
+    KERNEVO_TRY(recorded, jobs_.record(task, options_.program, prepared, warm_ups, false, place));
     if (!recorded || !recorded->reads_back)
       return std::move(recorded);
     // What it does depends on what it reads: then it must be there.
-    return jobs_.record(task, options_.program, prepared, true, place);
+    return jobs_.record(task, options_.program, prepared, warm_ups, true, place);
   }
 
   void take(const Recording& recording) {
@@ -331,7 +335,8 @@ private:
                                      compared.worst->buffer, index_text(compared.worst->index),
                                      compared.worst->actual, compared.worst->expected,
                                      compared.worst->tolerance)
-                       : "the results differ in number, shape or type";
+                   : !compared.text.empty() ? compared.text
+                                 : "the results differ in number, shape or type";
     fault.summary =
         fmt::format("case {} ({}), {} inputs: {}", one.id, one.inputs, variant.name, where);
     if (recording.reads_back) {

@@ -83,7 +83,7 @@ Result<Answer<ProgramPrice>> price_program(StageJobs& jobs, const ProgramTask& t
   KERNEVO_TRY(prepared, jobs.prepare_shapes(task, one, place));
   if (!prepared)
     return Answer<ProgramPrice>(tl::unexpected<StageFault>(prepared.error()));
-  KERNEVO_TRY(recording, jobs.record(task, program, *prepared, false, place));
+  KERNEVO_TRY(recording, jobs.record(task, program, *prepared, 1, false, place));
   if (!recording)
     return Answer<ProgramPrice>(tl::unexpected<StageFault>(recording.error()));
   KERNEVO_TRY(price, price_recording(jobs, task, *recording, {}, place));

@@ -120,7 +120,10 @@ PreparedCase prepared_of(const Json& json) {
                                        ? one_line(one.at("why").get<std::string>(), 200)
                                        : std::string(),
                                    path_at(one, "inputs"), path_at(one, "expected")});
-  prepared.trivial = json.value("trivial", false);
+  if (json.value("trivial", false))
+    prepared.trivial = json.contains("trivial_why") && json.at("trivial_why").is_string()
+                           ? one_line(json.at("trivial_why").get<std::string>(), 200)
+                           : std::string("an answer that computes nothing");
   prepared.init = path_at(json, "init");
   prepared.decoy = path_at(json, "decoy");
   return prepared;
@@ -157,6 +160,8 @@ OutputComparison comparison_of(const Json& json) {
   OutputComparison comparison;
   comparison.right = json.at("right");
   comparison.elements = json.at("elements");
+  if (json.contains("text") && json.at("text").is_string())
+    comparison.text = one_line(json.at("text").get<std::string>(), kLongestComplaint);
   if (const Json& worst = json.at("worst"); !worst.is_null()) {
     comparison.worst_ratio = number_of(worst.at("ratio"));
     comparison.worst = Mismatch{
@@ -282,6 +287,7 @@ Result<Answer<PreparedCase>> StageJobs::prepare(const ProgramTask& task, const P
   request["variants"] =
       every_kind ? Json::array({"nominal", "signed", "wide", "ragged"}) : Json::array({"nominal"});
   request["values"] = values;
+  request["secret"] = task.secret;
   request["place"] = place.string();
   return read_answer<PreparedCase>(ask(dump_json(request), task.seconds), prepared_of);
 }
@@ -297,7 +303,7 @@ StageJobs::prepare_shapes(const ProgramTask& task, const ProgramCase& one, const
 }
 
 Result<Answer<Recording>> StageJobs::record(const ProgramTask& task, const ProgramClass& program,
-                                            const PreparedCase& prepared, bool execute,
+                                            const PreparedCase& prepared, int warm_ups, bool execute,
                                             const fs::path& place) {
   Json request = request_for(task, "record");
   request["program"] = program.file.string();
@@ -306,6 +312,7 @@ Result<Answer<Recording>> StageJobs::record(const ProgramTask& task, const Progr
   request["decoy"] = prepared.decoy.string();
   request["place"] = place.string();
   request["execute"] = execute ? "all" : "none";
+  request["warm_ups"] = warm_ups;
   request["build_seconds"] = task.build_seconds;
   return read_answer<Recording>(ask(dump_json(request), task.seconds + task.build_seconds),
                                 recording_of);

@@ -25,7 +25,8 @@ struct ProgramTask {
   std::string mode;               // "train" or "eval"; empty: the task's own
   bool allow_tf32 = false;
   std::string gpu = "A100";
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;   // of weights and decoys: candidates see what it makes
+  std::uint64_t secret = 1; // of what they are judged on
   std::uint64_t memory = std::uint64_t{8} << 30U; // bytes of tensors that this machine takes
   double seconds = 60;                            // of one job
   double build_seconds = 300;                     // of a program's extensions, beside the job's own
@@ -74,7 +75,7 @@ struct InputVariant {
 
 struct PreparedCase {
   std::vector<InputVariant> variants;
-  bool trivial = false; // an answer that computes nothing would pass
+  std::string trivial; // what would pass and computes nothing; empty: nothing known does
   std::filesystem::path init;
   std::filesystem::path decoy;
 };
@@ -114,6 +115,7 @@ struct OutputComparison {
   std::optional<Mismatch> worst;
   double worst_ratio = 0; // error / tolerance
   std::uint64_t elements = 0;
+  std::string text; // where numbers cannot say it: another shape, type or structure
 };
 
 struct BenchmarkProblem {
@@ -140,9 +142,10 @@ public:
   // Shapes alone, for pricing at sizes that nobody could fill.
   Result<Answer<PreparedCase>> prepare_shapes(const ProgramTask& task, const ProgramCase& one,
                                               const std::filesystem::path& place);
-  // `execute`: what it asks of the GPU is also done, for programs that look at results.
+  // After so many calls that count for nothing. `execute`: what it asks of the GPU is also done, for
+  // programs that look at results.
   Result<Answer<Recording>> record(const ProgramTask& task, const ProgramClass& program,
-                                   const PreparedCase& prepared, bool execute,
+                                   const PreparedCase& prepared, int warm_ups, bool execute,
                                    const std::filesystem::path& place);
   // `inputs` empty: none are put in place.
   Result<Answer<Replayed>> replay(const ProgramTask& task, const Recording& recording,

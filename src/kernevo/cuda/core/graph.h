@@ -125,9 +125,8 @@ struct CUstream_st : kernevo::cuda::Live<CUstream_st> {
   CUstream_st(const CUstream_st&) = delete;
   CUstream_st& operator=(const CUstream_st&) = delete;
   ~CUstream_st() {
-    if (capturing() && capture->origin == this) {
+    if (capturing() && capture->origin == this)
       capture->open = false;
-    }
     queue->close();
   }
 

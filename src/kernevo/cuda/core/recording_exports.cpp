@@ -192,7 +192,10 @@ int kernevo_execution(int mode) {
 // Begins to write trace.jsonl and trace.data in the folder; null ends it.
 int kernevo_record(const char* folder) {
   need_context();
-  return told(folder != nullptr ? Recording::get().open(folder) : Recording::get().close());
+  if (folder != nullptr)
+    return told(Recording::get().open(folder));
+  wait_for_all_work(); // without a line that says so: nobody in the program has waited
+  return told(Recording::get().close());
 }
 
 // What memory of the device holds.
