@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from kernevo_virtual.building.tokens import CannotSplit
 
 # They change how fast the host's code is or what is said about it, and nothing that a program can tell.
-IDLE = re.compile(r"-O\w*|--optimize=?\d?|-w|-W(?![alp],)[\w=+-]*|-g\d?|-ggdb\d?|-std=\S+|--std=\S+|-fPIC|-fpic|-pipe|"
-                  r"-march=[\w.-]+|-mtune=[\w.-]+|-m(avx|sse|fma|bmi|f16c)[\w.]*|-ffast-math|-fopenmp|-fno-omit-frame-pointer|"
+IDLE = re.compile(r"-O\w*|--optimize=?\d?|-w|-W(?![alp],)[\w=+-]*|-g\d?|-ggdb\d?|-std=\S+|--std=\S+|-fPIC|"
+                  r"-fpic|-pipe|"
+                  r"-march=[\w.-]+|-mtune=[\w.-]+|-m(avx|sse|fma|bmi|f16c)[\w.]*|-ffast-math|-fopenmp|"
+                  r"-fno-omit-frame-pointer|"
                   r"-funroll-loops|-ffunction-sections|-fdata-sections|-fvisibility=\w+|-fvisibility-inlines-hidden|"
                   r"-fno-math-errno|-fno-finite-math-only|-fstrict-aliasing|-fno-strict-aliasing|-ftree-vectorize|"
                   r"-fdiagnostics-color(=\w+)?|-D_GLIBCXX_USE_CXX11_ABI=1|-DNDEBUG|-pthread|-m64|-v|--verbose")
@@ -16,13 +18,16 @@ MACRO = re.compile(r"-([DU])(?!_GLIBCXX_USE_CXX11_ABI)(\w+)(?:=(.*))?", re.DOTAL
 DEVICE = re.compile(r"--?use_fast_math|-?-fmad=(true|false)|-?-ftz=(true|false)|-?-prec-(div|sqrt)=(true|false)|"
                     r"--?expt-(relaxed-constexpr|extended-lambda)|-?-extended-lambda|"
                     r"-?-maxrregcount=\d+|--?extra-device-vectorization|-?-default-stream=[\w-]+|--?restrict")
-IDLE_DEVICE = re.compile(r"--?generate-line-info|-lineinfo|--?resource-usage|--?keep|-G|--device-debug|-t=?\d*|--threads=?\d*|"
-                         r"--?ptxas-options=[-\w=,]+|-Xptxas=[-\w=,]+|-Xcudafe=\S+|--diag[-_]suppress[= ]?\d*|-diag-suppress=\S+|"
+IDLE_DEVICE = re.compile(r"--?generate-line-info|-lineinfo|--?resource-usage|--?keep|-G|--device-debug|-t=?\d*|"
+                         r"--threads=?\d*|"
+                         r"--?ptxas-options=[-\w=,]+|-Xptxas=[-\w=,]+|-Xcudafe=\S+|--diag[-_]suppress[= ]?\d*|"
+                         r"-diag-suppress=\S+|"
                          r"--?source-in-ptx|--?split-compile=\d+|--allow-unsupported-compiler|-rdc=false")
 ARCHITECTURE = re.compile(r"(--?gpu-architecture|-arch|--arch|-code|--gpu-code|-gencode|--generate-code)(=.*)?")
-WITH_VALUE = frozenset(("-Xcompiler", "--compiler-options", "-Xptxas", "--ptxas-options", "-Xcudafe", "--threads", "-t",
-                        "-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code",
+WITH_VALUE = frozenset(("-Xcompiler", "--compiler-options", "-Xptxas", "--ptxas-options", "-Xcudafe", "--threads",
+                        "-t", "-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code",
                         "-maxrregcount", "--maxrregcount", "-diag-suppress", "--diag-suppress", "-fmad", "--fmad"))
+PASSED_ON = re.compile(r"[\"']?(-v|-O\d|--?diag_suppress=\w+|--display_error_number|-dlcm=\w+|-warn-\w+(-\w+)*|,)+[\"']?")
 PLAIN = re.compile(r"[-\w+=:,./ ()\"'*<>&|!]*")
 
 
@@ -90,6 +95,9 @@ def refused(flags, of_device):
     found = read(flags, of_device)
     if found.unknown:
         return found.unknown[0]
+    for flag, value in joined(flags):
+        if flag in ("-Xcudafe", "-Xptxas", "--ptxas-options") and not PASSED_ON.fullmatch(value):
+            return f"{flag} {value}"
     return next((str(flag) for flag in flags if not PLAIN.fullmatch(str(flag))), None)
 
 
