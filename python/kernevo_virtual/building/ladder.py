@@ -87,9 +87,7 @@ class Build:
         of_host, of_device = flags.for_parts(asked.cflags, False), flags.for_parts(asked.cuda_cflags, True)
         if asked.ldflags:
             raise CannotSplit("libraries of its own")
-        architecture = asked.architecture
-        if of_device.architecture[:-1] == architecture:
-            architecture = of_device.architecture
+        architecture = flags.architecture_of(asked)
         # What does not come apart is found out before a compiler is started.
         units = [self.cuda_unit(unit, number, folder, of_device, architecture) if unit.cuda else
                  self.plain_unit(unit, number, folder, of_host) for number, unit in enumerate(asked.sources)]
