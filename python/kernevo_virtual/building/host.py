@@ -64,26 +64,29 @@ def without_whole_torch(text):
     return INCLUDED.sub(lambda match: "" if match[1] in TORCH_WHOLE else match[0], text)
 
 
-def compile_host(toolchain, size, cache, text, output, name, folders=()):
-    """An object of the text; CannotSplit with what clang says otherwise."""
+def compile_host(toolchain, size, cache, text, output, name, folders=(), whole=""):
+    """An object of the text; CannotSplit with what clang says otherwise. `whole`: the source with kernels that the
+    text is the host's part of."""
     headers = precompiled(toolchain, headers_for(size, text), cache)
     source = output.with_suffix(".host.cu")
     again = (HERE / "again.h").read_text(encoding="utf-8")
+    if whole:
+        again += (HERE / "kernels_host.h").read_text(encoding="utf-8")
     body = without_whole_torch(text) if size == "small" else text
     source.write_text(again + body, encoding="utf-8")
     includes = [word for folder in folders for word in ("-I", folder)]
     said = commands.run([*toolchain.frontend(), "-emit-obj", *includes, f"-DTORCH_EXTENSION_NAME={name}",
                          "-include-pch", headers, "-o", output, "-x", "cuda", source], output.parent)
     if said.code != 0:
-        raise HostRefused(said.output, text)
+        raise HostRefused(said.output, text, whole)
     return output
 
 
 class HostRefused(CannotSplit):
     """clang does not take the host's part."""
 
-    def __init__(self, said, text):
+    def __init__(self, said, text, whole):
         found = errors_in(said)
         super().__init__(f"clang: {found[0][0]}:{found[0][1]}: {found[0][2]}" if found else "clang refuses")
         self.said = said
-        self.text = text
+        self.texts = [text, whole]

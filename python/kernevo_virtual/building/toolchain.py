@@ -19,6 +19,7 @@ LIBRARIES = ("c10", "c10_cuda", "torch_cpu", "torch_cuda", "torch", "torch_pytho
 # As torch.utils.cpp_extension does, so that what it refuses is refused here.
 TORCH_NVCC = ("-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__", "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
               "-D__CUDA_NO_HALF2_OPERATORS__", "--expt-relaxed-constexpr")
+PRECOMPILED = ("cuda_host", "tensor", "python", "large", "again")
 # clang knows the launches of toolkits up to this one, which have not changed since.
 SDK = "12.5"
 
@@ -109,6 +110,6 @@ def find():
     nvcc = str(toolkit / "bin" / "nvcc")
     version = (torch / "version.py").read_text(encoding="utf-8")
     versions = "\n".join((version, version_of(clang) if clang else "", version_of(nvcc), str(torch), str(toolkit),
-                          os.uname().machine, content(*sorted(HERE.glob("*.h")))))
-    whole = versions + content(*sorted(HERE.glob("*.py")))
+                          os.uname().machine, content(*(HERE / f"{name}.h" for name in PRECOMPILED))))
+    whole = versions + content(*sorted(HERE.glob("*.py")), *sorted(HERE.glob("*.h")))
     return Toolchain(clang, nvcc, str(LAYER / "nvcc"), toolkit, torch, start.libraries(), versions, whole)
