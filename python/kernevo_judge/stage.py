@@ -171,7 +171,7 @@ def settle(request, folder):
     os.chdir(folder)
     os.environ.update(HOME=folder, TMPDIR=folder, XDG_CACHE_HOME=folder,
                       TRITON_CACHE_DIR=os.path.join(folder, "triton"),
-                      TORCHINDUCTOR_CACHE_DIR=os.path.join(folder, "inductor"), TORCHINDUCTOR_COMPILE_THREADS="1",
+                      TORCHINDUCTOR_CACHE_DIR=os.path.join(folder, "inductor"),
                       KERNEVO_GPU=request.get("gpu") or "A100")
     tempfile.tempdir = None
     sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)
