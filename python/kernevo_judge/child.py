@@ -116,7 +116,7 @@ def disk_of(folder, most):
         except FileNotFoundError:
             continue  # it was removed meanwhile
         except OSError:
-            return most + 1, entries  # it lies deeper than one can look
+            return total, ENTRIES + 1  # it lies deeper than one can look
     return total, entries
 
 
@@ -246,7 +246,7 @@ class Job:
         if total > limits.disk:
             return Fault("memory", f"it wrote more than {size(limits.disk)} to its folder")
         if entries > ENTRIES:
-            return Fault("memory", f"it made more than {ENTRIES} files")
+            return Fault("memory", f"it made more than {ENTRIES} files, or folders too deep")
         # Files without names are on the disk as well.
         free = free_of(limits.folder)
         if free < min(LEAST_FREE, self.free - LEAST_FREE // 4):

@@ -10,6 +10,7 @@ BASE = 0x100000000000  # where the window of device memory begins
 ITEM = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int64": 8, "int32": 4, "int16": 2, "int8": 1,
         "uint8": 1, "uint16": 2, "uint32": 4, "uint64": 8, "bool": 1, "complex64": 8, "complex128": 16,
         "float8_e4m3fn": 1, "float8_e5m2": 1}
+FILES = (f"{TRACE}/trace.jsonl", f"{TRACE}/trace.data", SNAPSHOT)
 MOST_OUTPUTS = 256
 DEEPEST = 8
 LARGEST_TRACE = 256 << 20
@@ -27,8 +28,7 @@ def checked(messages, folder, printed):
         if structure_of(last["structure"], 0) != len(outputs):
             raise Refused("its structure has another number of tensors")
         notes = [str(one)[:200] for one in listed(last["notes"], 20)]
-        trace = regular(folder, TRACE, "trace.jsonl")
-        snapshot = regular(folder, SNAPSHOT)
+        trace, _, snapshot = (regular(folder, path) for path in FILES)
         launches, operators = counted(trace)
         return {"trace": os.path.dirname(trace), "snapshot": snapshot, "inputs": first["inputs"], "outputs": outputs,
                 "structure": last["structure"], "reads_back": bool(last["reads_back"]), "launches": launches,
@@ -88,14 +88,14 @@ def structure_of(value, depth):
     return sum(structure_of(one, depth + 1) for one in listed(parts, MOST_OUTPUTS))
 
 
-def regular(folder, *names):
-    path = os.path.join(folder, *names)
+def regular(folder, name):
+    path = os.path.join(folder, name)
     try:
         mode = os.lstat(path).st_mode
     except OSError as problem:
-        raise Refused(f"no {names[-1]}") from problem
+        raise Refused(f"no {name}") from problem
     if not stat.S_ISREG(mode):
-        raise Refused(f"{names[-1]} is no file")
+        raise Refused(f"{name} is no file")
     return path
 
 

@@ -4,7 +4,7 @@ import gc
 import importlib
 import os
 import platform
-import shutil
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -118,7 +118,7 @@ class Stage:
             ending = child.Job(reporting(work), limits, self.channel).watch(bool)
             return reply_of(ending)
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            clear(scratch)
 
     def recorded(self, request):
         """A candidate's job. Its folder and what is built for it are all it shares with anybody."""
@@ -145,8 +145,25 @@ class Stage:
         job = child.Job(reporting(work), limits, self.channel, builds)
         # Where its inputs are, and then its reply or why there is none.
         ending = job.watch(lambda messages: len(messages) > 1 or bool(messages) and "inputs" not in messages[0])
-        reply_of(ending)
-        return record_reply.checked(ending.messages, folder, ending.printed)
+        kept = ()
+        try:
+            reply_of(ending)
+            reply = record_reply.checked(ending.messages, folder, ending.printed)
+            kept = record_reply.FILES
+            return reply
+        finally:
+            clear(folder, kept)
+            clear(built)
+
+
+def clear(folder, kept=()):
+    """Removes a folder, however deep it is, or all of it but these files."""
+    find = ["find", folder, "-depth", "-mindepth", "1"]
+    for path in kept:
+        find += ["!", "-path", os.path.join(folder, path)]
+    command = [*find, "-delete"] if kept else ["rm", "-rf", folder]
+    subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   timeout=60, check=False)
 
 
 def settle(request, folder):
@@ -154,7 +171,7 @@ def settle(request, folder):
     os.chdir(folder)
     os.environ.update(HOME=folder, TMPDIR=folder, XDG_CACHE_HOME=folder,
                       TRITON_CACHE_DIR=os.path.join(folder, "triton"),
-                      TORCHINDUCTOR_CACHE_DIR=os.path.join(folder, "inductor"), TORCHINDUCTOR_COMPILE_THREADS="1",
+                      TORCHINDUCTOR_CACHE_DIR=os.path.join(folder, "inductor"),
                       KERNEVO_GPU=request.get("gpu") or "A100")
     tempfile.tempdir = None
     sys.stdout = open(1, "w", buffering=1, encoding="utf-8", errors="replace", closefd=False)

@@ -8,7 +8,8 @@ GPUS = (80, 90)
 
 
 def start_torch():
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy's would start them now
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"           # numpy's would start them now
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # torch.compile: in the process itself
     import torch
 
     # These ask whether there is a GPU. It must be begun in children, each for the GPU of its request.

@@ -15,7 +15,7 @@ INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
 
 def build(payload, cache, trusted=True):
     """Builds an extension, or finds it in the cache; its file. BuildError where the program is at fault, with the
-    compiler's lines. `payload`: name, cpp_sources and cuda_sources or files [{name, text}], functions,
+    compilers' lines. `payload`: name, cpp_sources and cuda_sources or files [{name, text}], functions,
     extra_cflags, extra_cuda_cflags, extra_ldflags, extra_include_paths, gpu ("sm_80"); beside these
     what load_inline calls no_implicit_headers and with_pytorch_error_handling, and `places`: where the sources
     begin, as {"cuda_sources": [[file, line]]}. Not `trusted`: flags that could read, write or load files are refused."""
@@ -96,7 +96,8 @@ def load_inline(name, cpp_sources, cuda_sources=None, sycl_sources=None, functio
     if functions is not None and not isinstance(functions, (str, list, tuple, dict)):
         raise ValueError(f"Expected 'functions' to be a list or dict, but was {type(functions)}")
     host, device = listed(cpp_sources), listed(cuda_sources)
-    payload = {"name": name, "cpp_sources": host, "cuda_sources": device, "functions": functions, "gpu": architecture(),
+    payload = {"name": name, "cpp_sources": host, "cuda_sources": device, "functions": functions,
+               "gpu": architecture(),
                "with_pytorch_error_handling": with_pytorch_error_handling,
                "places": {"cpp_sources": places_of(host), "cuda_sources": places_of(device)}}
     payload.update(asked({"extra_cflags": flags(extra_cflags), "extra_cuda_cflags": flags(extra_cuda_cflags),

@@ -158,6 +158,16 @@ class Hostile(Staged):
                     file.write(bytes(1 << 20))
         """), "memory", "raised", memory=1 << 28)
 
+    def test_leaves_nothing_behind(self):
+        litter = "for _ in range({}):\n    os.mkdir('x' * 20)\n    os.chdir('x' * 20)\nopen('file', 'w').close()\n"
+        reply = self.recorded(program(litter.format(50) + "return x"))
+        folder = os.path.dirname(reply["snapshot"])
+        self.assertEqual({name: sorted(os.listdir(os.path.join(folder, name))) if name == "trace" else None
+                          for name in os.listdir(folder)}, {"snapshot": None, "trace": ["trace.data", "trace.jsonl"]})
+        self.refused(program(litter.format(1500) + "os._exit(0)"), "died", "memory", then_honest=False)
+        place = os.path.join(self.stage.folder, f"place-{self.stage.places}")
+        self.assertEqual(os.listdir(place), [])
+
     def test_forged_replies(self):
         good = {"outputs": [{"address": 0x100000001000, "bytes": 12000, "shape": [3000], "dtype": "float32", "strides": [1],
                              "offset": 0}], "structure": "tensor", "reads_back": False, "notes": []}

@@ -9,10 +9,11 @@ from kernevo_virtual.building.toolchain import HERE, LAYER, TORCH_NVCC
 
 STUB = "__device_stub__"
 # What torch's headers include, and programs therefore do not.
-STANDARD = ("cassert", "cfloat", "climits", "cmath", "cstddef", "cstdint", "cstdio", "cstring", "limits", "type_traits")
+STANDARD = ("cassert", "cfloat", "climits", "cmath", "cstddef", "cstdint", "cstdio", "cstring", "limits",
+            "type_traits")
 STANDARD_WITH_STD = ("algorithm", "array", "functional", "initializer_list", "tuple", "utility")
-HALF = re.compile(r"half2?$|__half\w*|__nv_bfloat16\w*|nv_bfloat16\w*|__nv_fp8\w*|__bfloat16\w*|__h[a-z0-9_]+|__float2\w+|"
-                  r"h(sin|cos|exp|log|sqrt|rsqrt|rcp|floor|ceil)\w*")
+HALF = re.compile(r"half2?$|__half\w*|__nv_bfloat16\w*|nv_bfloat16\w*|__nv_fp8\w*|__bfloat16\w*|"
+                  r"__h[a-z0-9_]+|__float2\w+|h(sin|cos|exp|log|sqrt|rsqrt|rcp|floor|ceil)\w*")
 OF_TORCH = ("c10/util/Half.h", "c10/util/BFloat16.h", "c10/util/complex.h", "c10/macros/Macros.h",
             "c10/cuda/CUDAMathCompat.h", "ATen/core/TensorAccessor.h", "ATen/AccumulateType.h",
             "ATen/OpMathType.h", "ATen/NumericUtils.h", "ATen/cuda/DeviceUtils.cuh", "ATen/cuda/detail/KernelUtils.h")

@@ -34,7 +34,8 @@ def as_error(said, files, what):
     own = [entry for entry in found if entry[0] in files] or found
     if not own:
         lines = [line for line in said.splitlines() if line.strip()]
-        bad = next((line for line in lines if "error" in line.lower() or "undefined" in line), lines[-1] if lines else "")
+        last = lines[-1] if lines else ""
+        bad = next((line for line in lines if "error" in line.lower() or "undefined" in line), last)
         return BuildError(f"{what} failed: {bad.strip()}" if bad else f"{what} failed", None, lines[:MOST])
     file, line, text = own[0]
     detail = [f"{name}:{number}: error: {words}" for name, number, words in own]

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from kernevo_virtual.building.tokens import CannotSplit
 
 # They change how fast the host's code is or what is said about it, and nothing that a program can tell.
-IDLE = re.compile(r"-O\w*|--optimize=?\d?|-w|-W(?![alp],)[\w=+-]*|-g\d?|-ggdb\d?|-std=\S+|--std=\S+|-fPIC|-fpic|-pipe|"
-                  r"-march=[\w.-]+|-mtune=[\w.-]+|-m(avx|sse|fma|bmi|f16c)[\w.]*|-ffast-math|-fopenmp|-fno-omit-frame-pointer|"
+IDLE = re.compile(r"-O\w*|--optimize=?\d?|-w|-W(?![alp],)[\w=+-]*|-g\d?|-ggdb\d?|-std=\S+|--std=\S+|-fPIC|"
+                  r"-fpic|-pipe|"
+                  r"-march=[\w.-]+|-mtune=[\w.-]+|-m(avx|sse|fma|bmi|f16c)[\w.]*|-ffast-math|"
+                  r"-fno-omit-frame-pointer|"
                   r"-funroll-loops|-ffunction-sections|-fdata-sections|-fvisibility=\w+|-fvisibility-inlines-hidden|"
                   r"-fno-math-errno|-fno-finite-math-only|-fstrict-aliasing|-fno-strict-aliasing|-ftree-vectorize|"
                   r"-fdiagnostics-color(=\w+)?|-D_GLIBCXX_USE_CXX11_ABI=1|-DNDEBUG|-pthread|-m64|-v|--verbose")
@@ -16,13 +18,18 @@ MACRO = re.compile(r"-([DU])(?!_GLIBCXX_USE_CXX11_ABI)(\w+)(?:=(.*))?", re.DOTAL
 DEVICE = re.compile(r"--?use_fast_math|-?-fmad=(true|false)|-?-ftz=(true|false)|-?-prec-(div|sqrt)=(true|false)|"
                     r"--?expt-(relaxed-constexpr|extended-lambda)|-?-extended-lambda|"
                     r"-?-maxrregcount=\d+|--?extra-device-vectorization|-?-default-stream=[\w-]+|--?restrict")
-IDLE_DEVICE = re.compile(r"--?generate-line-info|-lineinfo|--?resource-usage|--?keep|-G|--device-debug|-t=?\d*|--threads=?\d*|"
-                         r"--?ptxas-options=[-\w=,]+|-Xptxas=[-\w=,]+|-Xcudafe=\S+|--diag[-_]suppress[= ]?\d*|-diag-suppress=\S+|"
+IDLE_DEVICE = re.compile(r"--?generate-line-info|-lineinfo|--?resource-usage|--?keep|-G|--device-debug|-t=?\d*|"
+                         r"--threads=?\d*|"
+                         r"--?ptxas-options=[-\w=,]+|-Xptxas=[-\w=,]+|-Xcudafe=\S+|--diag[-_]suppress[= ]?\d*|"
+                         r"-diag-suppress=\S+|"
                          r"--?source-in-ptx|--?split-compile=\d+|--allow-unsupported-compiler|-rdc=false")
 ARCHITECTURE = re.compile(r"(--?gpu-architecture|-arch|--arch|-code|--gpu-code|-gencode|--generate-code)(=.*)?")
-WITH_VALUE = frozenset(("-Xcompiler", "--compiler-options", "-Xptxas", "--ptxas-options", "-Xcudafe", "--threads", "-t",
-                        "-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code",
+WITH_VALUE = frozenset(("-Xcompiler", "--compiler-options", "-Xptxas", "--ptxas-options", "-Xcudafe", "--threads",
+                        "-t", "-gencode", "--generate-code", "-arch", "--gpu-architecture", "-code", "--gpu-code",
                         "-maxrregcount", "--maxrregcount", "-diag-suppress", "--diag-suppress", "-fmad", "--fmad"))
+# They load and write nothing, but only whole compilers know what they mean.
+FOR_WHOLE = frozenset(("-fopenmp", "-D_GLIBCXX_USE_CXX11_ABI=0", "-rdc=true", "-dc"))
+PASSED_ON = re.compile(r"[\"']?(-v|-O\d|--?diag_suppress=\w+|--display_error_number|-dlcm=\w+|-warn-\w+(-\w+)*|,)+[\"']?")
 PLAIN = re.compile(r"[-\w+=:,./ ()\"'*<>&|!]*")
 
 
@@ -87,9 +94,12 @@ def refused(flags, of_device):
     read or write, or means something to a shell."""
     if of_device == "link":
         return next((flag for flag in flags if not re.fullmatch(r"-l\w+", str(flag).strip())), None)
-    found = read(flags, of_device)
-    if found.unknown:
-        return found.unknown[0]
+    unknown = [flag for flag in read(flags, of_device).unknown if flag not in FOR_WHOLE]
+    if unknown:
+        return unknown[0]
+    for flag, value in joined(flags):
+        if flag in ("-Xcudafe", "-Xptxas", "--ptxas-options") and not PASSED_ON.fullmatch(value):
+            return f"{flag} {value}"
     return next((str(flag) for flag in flags if not PLAIN.fullmatch(str(flag))), None)
 
 
@@ -98,3 +108,9 @@ def for_parts(flags, of_device):
     if found.unknown:
         raise CannotSplit(f"the flag {found.unknown[0]}")
     return found
+
+
+def architecture_of(program):
+    """The GPU's, or what is its alone (90a) where the program's flags name that."""
+    own = read(program.cuda_cflags, of_device=True).architecture
+    return own if own[:-1] == program.architecture else program.architecture

@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from kernevo_virtual.building import cache as known
-from kernevo_virtual.building import device, flags, host, program, proof, register, source, toolchain, whole
+from kernevo_virtual.building import commands, device, flags, host, program, proof, register, source
+from kernevo_virtual.building import toolchain, whole
 from kernevo_virtual.building.errors import BuildError
 from kernevo_virtual.building.split import Splitter
 from kernevo_virtual.building.tokens import CannotSplit
@@ -86,9 +87,7 @@ class Build:
         of_host, of_device = flags.for_parts(asked.cflags, False), flags.for_parts(asked.cuda_cflags, True)
         if asked.ldflags:
             raise CannotSplit("libraries of its own")
-        architecture = asked.architecture
-        if of_device.architecture[:-1] == architecture:
-            architecture = of_device.architecture
+        architecture = flags.architecture_of(asked)
         # What does not come apart is found out before a compiler is started.
         units = [self.cuda_unit(unit, number, folder, of_device, architecture) if unit.cuda else
                  self.plain_unit(unit, number, folder, of_host) for number, unit in enumerate(asked.sources)]
@@ -147,7 +146,8 @@ class Build:
         of_host = self.part(unit, place / "of_host", definitions, unnamed, 0)
         of_device = of_host
         if "__CUDA_ARCH__" in "".join((unit.text, *self.program.headers.values())):
-            of_device = self.part(unit, place / "of_device", definitions, unnamed, int(re.match(r"\d+", architecture)[0]))
+            capability = int(re.match(r"\d+", architecture)[0])
+            of_device = self.part(unit, place / "of_device", definitions, unnamed, capability)
         text = of_host.host()
         self.check_includes(text, of_host.headers)
 
@@ -168,7 +168,7 @@ class Build:
 
     def register_object(self, text):
         output = text.with_suffix(".o")
-        said = register.commands.run([self.tools.clang, "-x", "c", "-c", "-fPIC", "-w", text, "-o", output], text.parent)
+        said = commands.run([self.tools.clang, "-x", "c", "-c", "-fPIC", "-w", text, "-o", output], text.parent)
         if said.code != 0:
             raise CannotSplit(f"the registration does not compile: {said.output.strip()[:200]}")
         return output

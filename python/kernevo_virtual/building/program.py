@@ -14,7 +14,6 @@ class Source:
     name: str  # of a file
     text: str
     cuda: bool
-    includes: bool = True  # those that load_inline adds
 
 
 @dataclass
@@ -91,7 +90,7 @@ def read_files(program, payload):
         if name.startswith("/") or ".." in name.split("/"):
             raise BuildError(f"'{name}' is outside the program's folder")
         if name.endswith((".cu", *CPLUSPLUS)) and entry.get("source", True):
-            program.sources.append(Source(name, text, name.endswith(".cu"), includes=False))
+            program.sources.append(Source(name, text, name.endswith(".cu")))
         else:
             program.headers[name] = text
     program.files = frozenset(entry["name"] for entry in payload["files"])
@@ -108,7 +107,7 @@ def read_inline(program, payload):
     program.sources.append(Source("main.cpp", f'{head}{text}\n#line 1 "functions"\n{added}\n', cuda=False))
     if device:
         head = "#include <torch/types.h>\n#include <cuda.h>\n#include <cuda_runtime.h>\n" if implicit else ""
-        program.sources.append(Source("cuda.cu", head + with_lines(device, places.get("cuda_sources", []), "cuda_sources")
-                                      + "\n", cuda=True))
-    named = re.findall(r'^#line \d+ "([^"\n]+)"$', "\n".join(source.text for source in program.sources), re.MULTILINE)
+        text = with_lines(device, places.get("cuda_sources", []), "cuda_sources")
+        program.sources.append(Source("cuda.cu", f"{head}{text}\n", cuda=True))
+    named = re.findall(r'^#line \d+ "([^"\n]+)"$', "\n".join(program.texts()), re.MULTILINE)
     program.files = frozenset(named)

@@ -6,9 +6,11 @@ import subprocess
 from kernevo_virtual.building.errors import as_error, errors_in
 
 # A name that neither the program nor any header declares is missing everywhere.
-MISSING = re.compile(r'identifier "(\w+)" is undefined|use of undeclared identifier \'(\w+)\'|unknown type name \'(\w+)\'')
+MISSING = re.compile(r'identifier "(\w+)" is undefined|use of undeclared identifier \'(\w+)\'|'
+                     r"unknown type name '(\w+)'")
 # What a grammar alone says.
-GRAMMAR = re.compile(r"expected (a|an) [\"';{}()\[\],\w -]+$|expected '[^']+'|expected (expression|unqualified-id|an? \w+)$|"
+GRAMMAR = re.compile(r"expected (a|an) [\"';{}()\[\],\w -]+$|expected '[^']+'|"
+                     r"expected (expression|unqualified-id|an? \w+)$|"
                      r"extraneous closing brace.*|unterminated .*|expected a (;|\)|declaration|statement|expression)")
 
 

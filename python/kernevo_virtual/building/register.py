@@ -9,8 +9,8 @@ from kernevo_virtual.building.tokens import CannotSplit
 from kernevo_virtual.building.toolchain import LIBRARIES
 
 ENTRY = re.compile(r"\.entry\s+([\w$]+)")
-VARIABLE = re.compile(r"^\s*(?:\.visible|\.weak|\.extern)?\s*\.(const|global)\s+(?:\.align\s+\d+\s+)?\.\w+\s+([\w$]+)",
-                      re.MULTILINE)
+VARIABLE = re.compile(r"^\s*(?:\.visible|\.weak|\.extern)?\s*\.(const|global)\s+"
+                      r"(?:\.align\s+\d+\s+)?\.\w+\s+([\w$]+)", re.MULTILINE)
 SYMBOL = re.compile(r"^[0-9a-f]+(?: ([0-9a-f]+))? ([A-Za-z]) (\S+)$")
 IMAGE, PTX_KIND, ENTRY_BYTES = 0xBA55ED50, 1, 64
 FOR_ONE_GPU, FOR_FAMILY = 0x100000, 0x200000
@@ -69,7 +69,8 @@ def container(ptx, architecture):
 
 
 def pairs_of(stubs, symbols, ptx):
-    """Which symbol of the host stands for what: kernels [(host, device)], variables [(host, device, bytes, constant)]."""
+    """Which symbol of the host stands for what: kernels [(host, device)] and variables
+    [(host, device, bytes, constant)]."""
     entries = {name: device for device, name in readable(set(ENTRY.findall(ptx))).items()}
     kernels = []
     for host, name in stubs.items():

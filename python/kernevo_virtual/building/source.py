@@ -18,7 +18,8 @@ def known_macros(toolkit, torch, architecture):
     cuda = re.search(r"#define\s+CUDART_VERSION\s+(\d+)",
                      (toolkit / "include" / "cuda_runtime_api.h").read_text(encoding="utf-8", errors="replace"))
     version = int(cuda[1]) if cuda else 13000
-    major, minor, patch = re.search(r"(\d+)\.(\d+)\.(\d+)", (torch / "version.py").read_text(encoding="utf-8")).groups()
+    of_torch = (torch / "version.py").read_text(encoding="utf-8")
+    major, minor, patch = re.search(r"(\d+)\.(\d+)\.(\d+)", of_torch).groups()
     macros = {"CUDA_VERSION": version, "CUDART_VERSION": version, "__CUDACC__": 1, "__NVCC__": 1,
               "__CUDACC_VER_MAJOR__": version // 1000, "__CUDACC_VER_MINOR__": version % 1000 // 10,
               "TORCH_VERSION_MAJOR": major, "TORCH_VERSION_MINOR": minor, "TORCH_VERSION_PATCH": patch}

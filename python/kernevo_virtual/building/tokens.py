@@ -181,7 +181,8 @@ def read_declaration(tokens, begin):
             if WITH_ARGUMENTS.fullmatch(text) and at + 1 < len(tokens) and tokens[at + 1].text == "(":
                 at = closing(tokens, at + 1) + 1
                 continue
-            classes = classes or (parameters is None and not assigned and text in ("struct", "class", "union", "enum"))
+            of_class = parameters is None and not assigned and text in ("struct", "class", "union", "enum")
+            classes = classes or of_class
         elif token.kind == "other":
             if text == ";":
                 return finish(tokens, begin, at + 1, attributes, parameters, classes, body, operator), at + 1

@@ -3,7 +3,7 @@ referee: what it refuses is the program's fault."""
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 
-from kernevo_virtual.building import commands, register
+from kernevo_virtual.building import commands, flags, register
 from kernevo_virtual.building.errors import as_error
 from kernevo_virtual.building.toolchain import TORCH_NVCC
 
@@ -17,7 +17,7 @@ def build(toolchain, program, folder):
         output = folder / f"{number}.o"
         compiler = nvcc_command if source.cuda else gcc_command
         jobs.append((output, compiler(toolchain, program, source.name, output)))
-    settings = {"KERNEVO_CUDA": str(toolchain.toolkit), "KERNEVO_ARCH": program.architecture,
+    settings = {"KERNEVO_CUDA": str(toolchain.toolkit), "KERNEVO_ARCH": flags.architecture_of(program),
                 "KERNEVO_CUDART": str(toolchain.libraries / "libcudart.so.13")}
     with ThreadPoolExecutor(2) as pool:
         said = list(pool.map(lambda job: commands.run(job[1], folder, settings), jobs))

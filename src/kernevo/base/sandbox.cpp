@@ -98,62 +98,114 @@ bool allow_where(scmp_filter_ctx filter, int call, const scmp_arg_cmp& argument)
   return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, call, 1, &argument) == 0;
 }
 
-// Files as the FileCage lets them be seen. What it does not rule over is left out: the modes, owners,
-// times and attributes of files, and links.
+// Files as the FileCage lets them be seen. What it does not rule over is left out: the modes,
+// owners, times and attributes of files, and links.
 bool allow_files(scmp_filter_ctx filter) {
-  return add_rules(
-      filter, SCMP_ACT_ALLOW,
-      {SCMP_SYS(open),       SCMP_SYS(openat),          SCMP_SYS(openat2),    SCMP_SYS(close_range),
-       SCMP_SYS(stat),       SCMP_SYS(lstat),           SCMP_SYS(statx),      SCMP_SYS(statfs),
-       SCMP_SYS(fstatfs),    SCMP_SYS(access),          SCMP_SYS(faccessat),  SCMP_SYS(faccessat2),
-       SCMP_SYS(readlink),   SCMP_SYS(readlinkat),      SCMP_SYS(getdents64), SCMP_SYS(getcwd),
-       SCMP_SYS(chdir),      SCMP_SYS(fchdir),          SCMP_SYS(mkdir),      SCMP_SYS(mkdirat),
-       SCMP_SYS(rmdir),      SCMP_SYS(unlink),          SCMP_SYS(unlinkat),   SCMP_SYS(rename),
-       SCMP_SYS(renameat),   SCMP_SYS(renameat2),       SCMP_SYS(ftruncate),
-       SCMP_SYS(fallocate),  SCMP_SYS(fsync),           SCMP_SYS(fdatasync),  SCMP_SYS(msync),
-       SCMP_SYS(pread64),    SCMP_SYS(pwrite64),        SCMP_SYS(preadv),     SCMP_SYS(pwritev),
-       SCMP_SYS(sendfile),   SCMP_SYS(copy_file_range), SCMP_SYS(fadvise64),  SCMP_SYS(dup),
-       SCMP_SYS(dup2),       SCMP_SYS(dup3),            SCMP_SYS(flock),      SCMP_SYS(umask),
-       SCMP_SYS(pipe),       SCMP_SYS(pipe2),           SCMP_SYS(select),     SCMP_SYS(pselect6),
-       SCMP_SYS(epoll_wait), SCMP_SYS(epoll_create1),   SCMP_SYS(epoll_ctl),  SCMP_SYS(epoll_pwait),
-       SCMP_SYS(eventfd2)});
+  return add_rules(filter, SCMP_ACT_ALLOW,
+                   {SCMP_SYS(open),
+                    SCMP_SYS(openat),
+                    SCMP_SYS(openat2),
+                    SCMP_SYS(close_range),
+                    SCMP_SYS(stat),
+                    SCMP_SYS(lstat),
+                    SCMP_SYS(statx),
+                    SCMP_SYS(statfs),
+                    SCMP_SYS(fstatfs),
+                    SCMP_SYS(access),
+                    SCMP_SYS(faccessat),
+                    SCMP_SYS(faccessat2),
+                    SCMP_SYS(readlink),
+                    SCMP_SYS(readlinkat),
+                    SCMP_SYS(getdents64),
+                    SCMP_SYS(getcwd),
+                    SCMP_SYS(chdir),
+                    SCMP_SYS(fchdir),
+                    SCMP_SYS(mkdir),
+                    SCMP_SYS(mkdirat),
+                    SCMP_SYS(rmdir),
+                    SCMP_SYS(unlink),
+                    SCMP_SYS(unlinkat),
+                    SCMP_SYS(rename),
+                    SCMP_SYS(renameat),
+                    SCMP_SYS(renameat2),
+                    SCMP_SYS(ftruncate),
+                    SCMP_SYS(fallocate),
+                    SCMP_SYS(fsync),
+                    SCMP_SYS(fdatasync),
+                    SCMP_SYS(msync),
+                    SCMP_SYS(pread64),
+                    SCMP_SYS(pwrite64),
+                    SCMP_SYS(preadv),
+                    SCMP_SYS(pwritev),
+                    SCMP_SYS(sendfile),
+                    SCMP_SYS(copy_file_range),
+                    SCMP_SYS(fadvise64),
+                    SCMP_SYS(dup),
+                    SCMP_SYS(dup2),
+                    SCMP_SYS(dup3),
+                    SCMP_SYS(flock),
+                    SCMP_SYS(umask),
+                    SCMP_SYS(pipe),
+                    SCMP_SYS(pipe2),
+                    SCMP_SYS(select),
+                    SCMP_SYS(pselect6),
+                    SCMP_SYS(epoll_wait),
+                    SCMP_SYS(epoll_create1),
+                    SCMP_SYS(epoll_ctl),
+                    SCMP_SYS(epoll_pwait),
+                    SCMP_SYS(eventfd2)});
 }
 
-// What Python, torch and a compiler in the process ask of the system; signals reach the process itself,
-// limits can be read, and what ties its life to its parent's cannot be undone.
+// What Python, torch and a compiler in the process ask of the system; signals reach the process
+// itself, limits can be read, and what ties its life to its parent's cannot be undone.
 bool allow_program(scmp_filter_ctx filter) {
   const auto self = static_cast<scmp_datum_t>(getpid());
-  bool rules = allow_computing(filter) && allow_files(filter) &&
-               add_rules(filter, SCMP_ACT_ALLOW,
-                         {SCMP_SYS(mincore),       SCMP_SYS(mlock),
-                          SCMP_SYS(munlock),       SCMP_SYS(clock_getres),
-                          SCMP_SYS(time),          SCMP_SYS(times),
-                          SCMP_SYS(getcpu),        SCMP_SYS(getppid),
-                          SCMP_SYS(getuid),        SCMP_SYS(geteuid),
-                          SCMP_SYS(getgid),        SCMP_SYS(getegid),
-                          SCMP_SYS(getresuid),     SCMP_SYS(getresgid),
-                          SCMP_SYS(getgroups),     SCMP_SYS(getpgrp),
-                          SCMP_SYS(getrlimit),     SCMP_SYS(uname),
-                          SCMP_SYS(sysinfo),       SCMP_SYS(get_robust_list),
-                          SCMP_SYS(futex_waitv),   SCMP_SYS(arch_prctl),
-                          SCMP_SYS(setitimer),     SCMP_SYS(getitimer),
-                          SCMP_SYS(alarm),         SCMP_SYS(pause),
-                          SCMP_SYS(rt_sigpending), SCMP_SYS(rt_sigtimedwait),
-                          SCMP_SYS(rt_sigsuspend), SCMP_SYS(wait4),
-                          SCMP_SYS(recvmsg),       SCMP_SYS(sendmsg)}); // it has sockets, but makes none
+  bool rules =
+      allow_computing(filter) && allow_files(filter) &&
+      add_rules(filter, SCMP_ACT_ALLOW, {SCMP_SYS(mincore),
+                                         SCMP_SYS(mlock),
+                                         SCMP_SYS(munlock),
+                                         SCMP_SYS(clock_getres),
+                                         SCMP_SYS(time),
+                                         SCMP_SYS(times),
+                                         SCMP_SYS(getcpu),
+                                         SCMP_SYS(getppid),
+                                         SCMP_SYS(getuid),
+                                         SCMP_SYS(geteuid),
+                                         SCMP_SYS(getgid),
+                                         SCMP_SYS(getegid),
+                                         SCMP_SYS(getresuid),
+                                         SCMP_SYS(getresgid),
+                                         SCMP_SYS(getgroups),
+                                         SCMP_SYS(getpgrp),
+                                         SCMP_SYS(getrlimit),
+                                         SCMP_SYS(uname),
+                                         SCMP_SYS(sysinfo),
+                                         SCMP_SYS(get_robust_list),
+                                         SCMP_SYS(arch_prctl),
+                                         SCMP_SYS(setitimer),
+                                         SCMP_SYS(getitimer),
+                                         SCMP_SYS(alarm),
+                                         SCMP_SYS(pause),
+                                         SCMP_SYS(rt_sigpending),
+                                         SCMP_SYS(rt_sigtimedwait),
+                                         SCMP_SYS(rt_sigsuspend),
+                                         SCMP_SYS(wait4),
+                                         SCMP_SYS(recvmsg),
+                                         SCMP_SYS(sendmsg)}); // it has sockets, but makes none
   for (const int call : {SCMP_SYS(kill), SCMP_SYS(tgkill)})
     rules = rules && allow_where(filter, call, SCMP_A0(SCMP_CMP_EQ, self));
-  for (const int what : {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_CAPBSET_READ, PR_SET_VMA})
+  for (const int what : {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_CAPBSET_READ})
     rules = rules && allow_where(filter, SCMP_SYS(prctl),
                                  SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(what)));
   for (const unsigned long what : {FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, TCGETS, TIOCGWINSZ})
-    rules = rules && allow_where(filter, SCMP_SYS(ioctl),
-                                 SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffU, what));
+    rules = rules &&
+            allow_where(filter, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffU, what));
   for (const int what : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK,
                          F_SETLK, F_SETLKW, F_GETPIPE_SZ, F_SETPIPE_SZ})
-    rules = rules && allow_where(filter, SCMP_SYS(fcntl),
-                                 SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffU,
-                                         static_cast<scmp_datum_t>(what)));
+    rules = rules &&
+            allow_where(filter, SCMP_SYS(fcntl),
+                        SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffU, static_cast<scmp_datum_t>(what)));
   return rules && allow_where(filter, SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0)) &&
          allow_where(filter, SCMP_SYS(sched_setaffinity), SCMP_A0(SCMP_CMP_EQ, 0));
 }

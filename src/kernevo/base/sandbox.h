@@ -1,7 +1,7 @@
 // What a worker process gives up before it touches a candidate. Layers are probed, and reported by
 // `kernevo doctor`: a layer this system lacks weakens the cage but does not stop the work, because
-// candidate code is PTX, interpreted or translated with every access checked. Only a Python program's
-// own process runs native code, and is refused without them.
+// candidate code is PTX, interpreted or translated with every access checked. Only a Python
+// program's own process runs native code, and is refused without them.
 #pragma once
 
 #include "kernevo/base/result.h"

@@ -170,7 +170,7 @@ Result<int> run(const BenchProgramOptions& options, std::size_t programs) {
   StageJobs jobs;
   KERNEVO_TRY(words,
               find_program_task(jobs, options.words, options.task, options.device, programs));
-  words.task.seed = fresh_secret();
+  seed_task(words.task, fresh_secret());
   words.task.seconds = options.seconds;
   words.task.memory = static_cast<std::uint64_t>(options.memory_gb * 1e9);
   std::vector<Entry> entries;

@@ -25,7 +25,7 @@ void print_cases(const Verdict& verdict) {
   fmt::print("{}", table(rows));
 }
 
-void print_fault(const Verdict& verdict) {
+void print_fault(const Verdict& verdict, std::uint64_t seed) {
   if (verdict.fault == FaultKind::unproven) {
     fmt::print("{}  {}\n", paint("UNPROVEN", Tone::warning), verdict.summary);
     return;
@@ -36,6 +36,8 @@ void print_fault(const Verdict& verdict) {
   for (const Diagnostic& line : verdict.diagnostics)
     if (line.severity == Diagnostic::Severity::note)
       fmt::print("  {}\n", line.message);
+  if (verdict.failing_case)
+    fmt::print("  repeat with --seed {}\n", seed);
 }
 
 void print_result(const CheckProgramOptions& options, const ProgramWords& words,
@@ -64,7 +66,7 @@ void print_result(const CheckProgramOptions& options, const ProgramWords& words,
     fmt::print("{}  {} ({:.2f} s)\n", paint("CORRECT", Tone::good), verdict.summary,
                check.wall_seconds);
   else
-    print_fault(verdict);
+    print_fault(verdict, words.task.secret);
 }
 
 void print_json(const CheckProgramOptions& options, const ProgramWords& words,
@@ -75,7 +77,7 @@ void print_json(const CheckProgramOptions& options, const ProgramWords& words,
             {"precision", words.task.precision},
             {"mode", check.task.mode},
             {"device", fmt::format("virtual:{}", words.task.gpu)},
-            {"seed", words.task.seed},
+            {"seed", words.task.secret},
             {"launches", check.launches},
             {"operators", check.operators},
             {"notes", check.notes},
@@ -89,7 +91,7 @@ void print_json(const CheckProgramOptions& options, const ProgramWords& words,
 Result<int> check_program(const CheckProgramOptions& options) {
   StageJobs jobs;
   KERNEVO_TRY(words, find_program_task(jobs, options.words, options.task, options.device, 1));
-  words.task.seed = options.seed != 0 ? options.seed : fresh_secret();
+  seed_task(words.task, options.seed != 0 ? options.seed : fresh_secret());
   words.task.seconds = options.seconds;
   words.task.memory = static_cast<std::uint64_t>(options.memory_gb * 1e9);
   StatusLine status(options.common);

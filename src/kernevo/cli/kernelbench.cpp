@@ -130,7 +130,7 @@ private:
     task.mode = options_.task.mode;
     task.allow_tf32 = options_.task.allow_tf32;
     task.gpu = gpu_;
-    task.seed = fresh_secret();
+    seed_task(task, fresh_secret());
     task.memory = static_cast<std::uint64_t>(options_.memory_gb * 1e9);
     task.seconds = options_.seconds;
     return task;

@@ -1,5 +1,6 @@
 #include "kernevo/programs/stage_jobs.h"
 
+#include "kernevo/base/hash.h"
 #include "kernevo/model/json_fields.h"
 
 #include <fmt/format.h>
@@ -121,9 +122,10 @@ PreparedCase prepared_of(const Json& json) {
                                        : std::string(),
                                    path_at(one, "inputs"), path_at(one, "expected")});
   if (json.value("trivial", false))
-    prepared.trivial = json.contains("trivial_why") && json.at("trivial_why").is_string()
-                           ? one_line(json.at("trivial_why").get<std::string>(), 200)
-                           : std::string("an answer that computes nothing");
+    prepared.trivial =
+        json.contains("trivial_why") && json.at("trivial_why").is_string()
+            ? one_line(json.at("trivial_why").get<std::string>(), 200)
+            : std::string("an answer that computes nothing would be taken for right");
   prepared.init = path_at(json, "init");
   prepared.decoy = path_at(json, "decoy");
   return prepared;
@@ -202,6 +204,12 @@ Result<Answer<T>> read_answer(Result<Answer<std::string>> said, Reader&& reader)
 }
 
 } // namespace
+
+void seed_task(ProgramTask& task, std::uint64_t secret) {
+  task.secret = secret;
+  const std::string hash = sha256_hex(fmt::format("seed of weights {}", secret));
+  task.seed = std::stoull(hash.substr(0, 7), nullptr, 16);
+}
 
 std::string_view name_of(CaseKind kind) {
   switch (kind) {
@@ -303,8 +311,8 @@ StageJobs::prepare_shapes(const ProgramTask& task, const ProgramCase& one, const
 }
 
 Result<Answer<Recording>> StageJobs::record(const ProgramTask& task, const ProgramClass& program,
-                                            const PreparedCase& prepared, int warm_ups, bool execute,
-                                            const fs::path& place) {
+                                            const PreparedCase& prepared, int warm_ups,
+                                            bool execute, const fs::path& place) {
   Json request = request_for(task, "record");
   request["program"] = program.file.string();
   request["class"] = program.name;

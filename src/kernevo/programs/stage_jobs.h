@@ -32,6 +32,9 @@ struct ProgramTask {
   double build_seconds = 300;                     // of a program's extensions, beside the job's own
 };
 
+// Both its seeds from one; what candidates see does not tell the secret.
+void seed_task(ProgramTask& task, std::uint64_t secret);
+
 enum class CaseKind {
   small,
   odd, // sizes that nothing divides
@@ -75,7 +78,7 @@ struct InputVariant {
 
 struct PreparedCase {
   std::vector<InputVariant> variants;
-  std::string trivial; // what would pass and computes nothing; empty: nothing known does
+  std::string trivial; // why right and wrong cannot be told apart; empty where they can
   std::filesystem::path init;
   std::filesystem::path decoy;
 };
@@ -142,8 +145,8 @@ public:
   // Shapes alone, for pricing at sizes that nobody could fill.
   Result<Answer<PreparedCase>> prepare_shapes(const ProgramTask& task, const ProgramCase& one,
                                               const std::filesystem::path& place);
-  // After so many calls that count for nothing. `execute`: what it asks of the GPU is also done, for
-  // programs that look at results.
+  // After so many calls that count for nothing. `execute`: what it asks of the GPU is also done,
+  // for programs that look at results.
   Result<Answer<Recording>> record(const ProgramTask& task, const ProgramClass& program,
                                    const PreparedCase& prepared, int warm_ups, bool execute,
                                    const std::filesystem::path& place);

@@ -81,7 +81,7 @@ TEST(StageJobs, WhatTheRecorderSaidGoesToTheReplayAsItWas) {
   auto script = honest({});
   auto jobs = jobs_of(script);
   PreparedCase prepared;
-  const auto recorded = jobs.record(a_task(), {"program.py"}, prepared, false, "place");
+  const auto recorded = jobs.record(a_task(), {"program.py"}, prepared, 1, false, "place");
   ASSERT_TRUE(recorded && *recorded);
   const auto replayed =
       jobs.replay(a_task(), **recorded, "inputs.pt", ReplayMode::sanitize, "place");

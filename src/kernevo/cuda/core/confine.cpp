@@ -1,5 +1,5 @@
-// For `kernevo_judge`: a process of Python that is about to run a candidate gives up what a candidate
-// may not have. What the virtual GPU itself reads stays.
+// For `kernevo_judge`: a process of Python that is about to run a candidate gives up what a
+// candidate may not have. What the virtual GPU itself reads stays.
 #include "kernevo/base/file_cage.h"
 #include "kernevo/base/files.h"
 #include "kernevo/base/sandbox.h"
