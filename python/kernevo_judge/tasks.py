@@ -14,6 +14,7 @@ from .precision import cast, name_of, precision_of
 from .task_file import TaskFile
 
 MEMORY = 4 << 30
+LARGE = 2e7  # elements
 
 
 def describe(request):
@@ -83,7 +84,8 @@ def prepare(request):
                     bool(request.get("allow_tf32")))
     decoys = [drawn(task_file, module, precision, number_of(request.get("seed", 0), "decoy", at)) for at in (1, 2)]
     files = begin(place, oracle.arguments, precision, mode, request, decoys)
-    elsewhere = oracle.exact(decoys[0])[0]
+    # A task that is trivial is so at small sizes.
+    elsewhere = oracle.exact(decoys[0])[0] if footprint.elements < LARGE else None
 
     made, trivial, missed, structure = [], None, [], None
     for name in request.get("variants") or variants.NAMES:
