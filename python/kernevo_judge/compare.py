@@ -1,7 +1,8 @@
 """Outputs against what was expected.
 
-The error of an element is measured in tolerances: one is rtol of the expected value, but no less than atol of the
-output's own scale, so that outputs of any magnitude are held to the same relative precision."""
+The error of an element is measured in tolerances: one is rtol of the expected value, but no less than
+atol of the output's own scale, so that outputs of any magnitude are held to the same relative precision."""
+
 import math
 
 import torch
@@ -13,7 +14,8 @@ AT_ONCE = 1 << 18  # what a processor's cache holds
 
 
 def scale_of(expected):
-    """The root of the mean square, held down where a few huge elements would hide all others; 1 for all zeros."""
+    """The root of the mean square, held down where a few huge elements would hide all others; 1 for
+    all zeros."""
     if not expected.is_floating_point() and not expected.is_complex():
         return 1.0  # these are equal or not
     pieces = [piece[torch.isfinite(piece)].abs().double() for piece in expected.reshape(-1).split(AT_ONCE)]
@@ -55,8 +57,8 @@ def worst_of(expected, actual, scale, rtol, atol):
     worst, place, above, nan = 0.0, 0, 0, 0
     expected, actual = expected.reshape(-1), actual.reshape(-1)
     for start in range(0, expected.numel(), AT_ONCE):
-        here = actual[start:start + AT_ONCE]
-        ratio = ratios(expected[start:start + AT_ONCE], here, scale, rtol, atol)
+        here = actual[start : start + AT_ONCE]
+        ratio = ratios(expected[start : start + AT_ONCE], here, scale, rtol, atol)
         if ratio.numel() and (largest := ratio.max().item()) > worst:
             worst, place = largest, start + int(ratio.argmax())
         above += int((ratio > 1).sum())
@@ -67,8 +69,10 @@ def worst_of(expected, actual, scale, rtol, atol):
 def is_right(expected, actual, scale, rtol, atol):
     """Whether no ratio is above 1; what is wrong early on is soon found."""
     expected, actual = expected.reshape(-1), actual.reshape(-1)
-    return all(not bool((ratios(one, other, scale, rtol, atol) > 1).any())
-               for one, other in zip(expected.split(AT_ONCE), actual.split(AT_ONCE)))
+    return all(
+        not bool((ratios(one, other, scale, rtol, atol) > 1).any())
+        for one, other in zip(expected.split(AT_ONCE), actual.split(AT_ONCE))
+    )
 
 
 def number(value):
@@ -83,7 +87,8 @@ def number(value):
 
 
 def same_values(expected, actual):
-    """Whether two structures are one, with numbers as close as float32 has them. Which sequence holds is no matter."""
+    """Whether two structures are one, with numbers as close as float32 has them. Which sequence holds
+    is no matter."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         kinds = [next(iter(one)) for one in (expected, actual)]
         left, right = expected[kinds[0]], actual[kinds[1]]
@@ -105,7 +110,8 @@ def read(path):
 
 
 def compare(request):
-    """{expected, outputs, structure?, tolerance?: {rtol, atol}} → right, worst, elements, wrong, nan, text."""
+    """{expected, outputs, structure?, tolerance?: {rtol, atol}} → right, worst, elements, wrong, nan,
+    text."""
     expected = read(request["expected"])
     given = read(request["outputs"])
     structure = request.get("structure")
@@ -133,9 +139,21 @@ def compare(request):
         if reference.numel() and (ratio > worst_ratio or answer["worst"] is None):
             worst_ratio = max(ratio, worst_ratio)
             wanted_value, value = reference.reshape(-1)[place].item(), actual.reshape(-1)[place].item()
-            allowed = max(rtol * abs(wanted_value), atol * one["scale"]) if reference.is_floating_point() else 0
-            index = [int(one) for one in torch.unravel_index(torch.tensor(place), reference.shape)] if reference.dim() else []
-            answer["worst"] = {"ratio": number(ratio), "output": at, "index": index, "expected": number(wanted_value),
-                               "actual": number(value), "tolerance": number(allowed)}
+            allowed = (
+                max(rtol * abs(wanted_value), atol * one["scale"]) if reference.is_floating_point() else 0
+            )
+            index = (
+                [int(one) for one in torch.unravel_index(torch.tensor(place), reference.shape)]
+                if reference.dim()
+                else []
+            )
+            answer["worst"] = {
+                "ratio": number(ratio),
+                "output": at,
+                "index": index,
+                "expected": number(wanted_value),
+                "actual": number(value),
+                "tolerance": number(allowed),
+            }
     answer["right"] = worst_ratio <= 1
     return answer
