@@ -160,8 +160,7 @@ def each(value, change):
 
 def shrink(sizes, names, factor, batch_floor=2, keep=0):
     """Every named size divided by the factor: multiples of 16 and not under 16, batches not under
-    their floor,
-    sizes up to `keep` as they are."""
+    their floor, sizes up to `keep` as they are."""
 
     def smaller(name):
         def one(value):
