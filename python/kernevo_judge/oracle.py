@@ -200,7 +200,8 @@ class Oracle:
         finite = [one for one in (MARGIN * own, HALF_MARGIN * rough) if one != float("inf")]
         least = max([TIGHTEST, *finite])
         factor = max(1.0, least)
-        bad = None if imitation is None or torch.equal(imitation, native) else output.worst(imitation)
+        same = imitation is None or native is not None and torch.equal(imitation, native)
+        bad = None if same else output.worst(imitation)
         told = True
         if bad is not None and self.allow_tf32 and self.precision == torch.float32:
             factor = max(factor, 3 * bad) if bad != float("inf") else factor
