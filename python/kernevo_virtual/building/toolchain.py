@@ -26,7 +26,7 @@ LENIENT = ("-w", "-Wno-c++11-narrowing", "-Wno-invalid-constexpr")
 SDK = "12.5"
 
 
-class BuildTrouble(Exception):
+class BuildTrouble(RuntimeError):
     """The machine cannot build."""
 
 
