@@ -33,7 +33,8 @@ def columns(rows, count, step=None, dtype=torch.float32):
 
 
 def sgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):
-    return BLAS.cublasSgemm_v2(handle(), ta, tb, m, n, k, number(alpha), at(a), lda, at(b), ldb, number(beta), at(c), ldc)
+    return BLAS.cublasSgemm_v2(handle(), ta, tb, m, n, k, number(alpha), at(a), lda, at(b), ldb, number(beta),
+                               at(c), ldc)
 
 
 class Products(unittest.TestCase):
@@ -106,8 +107,8 @@ class Libraries(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "made.so")
             toolkit = Path(start.settings()["toolkit"]) / "include"
-            subprocess.run(["g++", "-shared", "-fPIC", "-Wl,--no-undefined", "-isystem", str(toolkit), "-o", file, "-x", "c++",
-                            "-", "-lcublas"], input=source, text=True, check=True)
+            subprocess.run(["g++", "-shared", "-fPIC", "-Wl,--no-undefined", "-isystem", str(toolkit), "-o", file,
+                            "-x", "c++", "-", "-lcublas"], input=source, text=True, check=True)
             self.assertEqual(ctypes.CDLL(file).made(), 0)
 
 
@@ -119,8 +120,8 @@ class Headers(unittest.TestCase):
         # Nothing of another toolkit on this machine.
         plain = {name: value for name, value in os.environ.items() if not name.endswith("PATH") or name == "PATH"}
         said = subprocess.run(
-            ["g++", "-std=c++20", "-fsyntax-only", "-H", "-x", "c++", "-isystem", str(torch_headers), "-isystem", str(toolkit),
-             "-"], input=source, capture_output=True, text=True, check=False,
+            ["g++", "-std=c++20", "-fsyntax-only", "-H", "-isystem", str(torch_headers), "-isystem", str(toolkit),
+             "-x", "c++", "-"], input=source, capture_output=True, text=True, check=False,
             env={**plain, "CPLUS_INCLUDE_PATH": os.environ["CPLUS_INCLUDE_PATH"].split(":")[-1]})
         self.assertEqual(said.returncode, 0, said.stderr[-1000:])
         read = {line.split()[-1] for line in said.stderr.splitlines() if line.startswith(".")}
