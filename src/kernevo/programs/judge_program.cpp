@@ -86,6 +86,7 @@ std::string index_text(const std::vector<std::int64_t>& index) {
 struct Care {
   bool every_kind = false; // of inputs, not the task's own alone
   bool sanitize = false;
+  bool last_chance = false; // it has failed at other sizes
 };
 
 class ProgramLadder {
@@ -237,7 +238,7 @@ private:
       return tl::unexpected<Error>(of_task(prepared.error()));
     if (!prepared->trivial.empty())
       warn(fmt::format("case {} cannot tell right from wrong: {}", one.id, prepared->trivial));
-    KERNEVO_TRY(recorded, record(task, *prepared, place));
+    KERNEVO_TRY(recorded, record(task, *prepared, care.last_chance, place));
     if (!recorded)
       return blame(recorded.error(), rung);
     take(*recorded);
@@ -271,7 +272,7 @@ private:
   }
 
   Result<Answer<Recording>> record(const ProgramTask& task, const PreparedCase& prepared,
-                                   const fs::path& place) {
+                                   bool last_chance, const fs::path& place) {
     // Another number of calls before it each time: who counts calls cannot know which one it is.
     const int warm_ups =
         1 + (places_ + static_cast<int>(task.secret % kMostWarmUps)) % kMostWarmUps;
@@ -359,7 +360,7 @@ private:
       std::vector<CheckedCase> before = std::exchange(check_.verdict.cases, {});
       // All that small sizes are judged by is left to them.
       const bool sanitize = kSanitized * seconds_whole(real) <= patience();
-      KERNEVO_TRY(fault, judge(real, Rung::real_shapes, {true, sanitize}));
+      KERNEVO_TRY(fault, judge(real, Rung::real_shapes, {true, sanitize, true}));
       if (!fault) {
         warn(fmt::format("made for the task's own sizes alone: {}", small.summary));
         return concluded();
