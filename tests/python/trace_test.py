@@ -446,6 +446,17 @@ class Priced(Case):
         self.assertLess(self.apart(lambda: added, [numbers(4096), numbers(4096)]), 0.02)
         self.assertLess(self.apart(lambda: uneven, [numbers(64, 128)]), 0.2)
 
+    def test_no_operator_does_a_product_for_less(self):
+        def forward(x, y):
+            torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist")
+            torch.linalg.inv(x)
+            return x @ y
+        folder, about = self.recorded(lambda: forward, [torch.empty(256, 256, device="meta")] * 2, 1)
+        report = must(in_child(replayed, folder, about, None, "priced"))[2]
+        flops = {one["name"]: one["flops"] for one in report["operators"]}
+        for name in ("aten::_cdist_forward", "aten::linalg_inv_ex"):
+            self.assertGreaterEqual(flops[name], 0.99 * flops["aten::mm"], flops)
+
     def apart(self, make, inputs):
         """By how much prices differ when a few blocks run and when all do."""
         folder, about = self.recorded(make, inputs, 1)
