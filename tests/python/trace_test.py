@@ -496,6 +496,21 @@ class Tampered(Case):
             with self.assertRaises(Fault):
                 trace.Trace(str(folder / "trace"))
 
+    def test_nobody_names_smaller_results_for_a_lower_price(self):
+        folder, about = self.recorded(lambda: lambda x: (x @ x).relu_(), [torch.empty(64, 64, device="meta")], 1)
+        path = folder / "trace" / "trace.jsonl"
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        product = next(one for one in lines if one.get("name") == "aten::mm")
+        in_place = next(one for one in lines if one.get("name") == "aten::relu_")
+        def price():
+            path.write_text("\n".join(json.dumps(one) for one in lines))
+            return in_child(replayed, folder, about, None, "priced")
+        honest = must(price())[2]["operators"]
+        in_place["results"] = [["value"]]
+        self.assertEqual(must(price())[2]["operators"], honest)
+        product["results"][0][3] = [1, 1]
+        self.assertEqual(self.fault(price())["kind"], "raised")
+
     def test_no_replay_goes_beyond_its_memory(self):
         folder, about = self.recorded(lambda: lambda x: (added(x, x) @ x).relu_(), [numbers(16, 16)])
         path = folder / "trace" / "trace.jsonl"
