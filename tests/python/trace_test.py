@@ -91,7 +91,8 @@ class Scale(torch.nn.Module):
         out = torch.empty_like(x)
         values = [ctypes.c_uint64(x.data_ptr()), ctypes.c_uint64(out.data_ptr()), ctypes.c_uint32(x.numel())]
         pointers = (ctypes.c_void_p * 3)(*(ctypes.addressof(one) for one in values))
-        assert self.cuda_.cuLaunchKernel(self.function, x.numel() // 32 + 1, 1, 1, 32, 1, 1, 0, None, pointers, None) == 0
+        blocks = x.numel() // 32 + 1
+        assert self.cuda_.cuLaunchKernel(self.function, blocks, 1, 1, 32, 1, 1, 0, None, pointers, None) == 0
         return out
 
 
@@ -165,7 +166,8 @@ def in_child(work, *arguments):
             try:
                 answer = (True, work(*arguments))
             except BaseException as problem:  # pylint: disable=broad-except
-                answer = (False, (type(problem).__name__, problem.record() if isinstance(problem, Fault) else repr(problem)))
+                said = problem.record() if isinstance(problem, Fault) else repr(problem)
+                answer = (False, (type(problem).__name__, said))
             with os.fdopen(send, "wb") as file:
                 pickle.dump(answer, file)
         finally:
@@ -235,7 +237,8 @@ def replayed(folder, recorded, inputs, mode="whole"):
         path = str(folder / "inputs.pt")
         torch.save(inputs, path)
     reply = replay.replay({"trace": str(folder / "trace"), "snapshot": str(folder / "snapshot"), "record": recorded,
-                           "inputs": path, "place": str(folder), "gpu": "A100", "mode": mode, "prices": mode == "priced"})
+                           "inputs": path, "place": str(folder), "gpu": "A100", "mode": mode,
+                           "prices": mode == "priced"})
     outputs = None if reply["outputs"] is None else torch.load(reply["outputs"], weights_only=True)["tensors"]
     return outputs, reply["findings"], reply["report"]
 
@@ -460,11 +463,15 @@ class Priced(Case):
     def apart(self, make, inputs):
         """By how much prices differ when a few blocks run and when all do."""
         folder, about = self.recorded(make, inputs, 1)
-        times = []
+        times, work = [], []
         for mode in ("whole", "priced"):
             request = {"trace": str(folder / "trace"), "snapshot": str(folder / "snapshot"), "record": about,
                        "inputs": None, "place": str(folder), "mode": mode}
-            times.append(must(in_child(replay.replay, request))["report"]["kernels"][0]["time_ns"])
+            reply = must(in_child(replay.replay, request))
+            times.append(reply["report"]["kernels"][0]["time_ns"])
+            work.append(reply["work"])
+        self.assertEqual(work[0], work[1])
+        self.assertEqual(work[0][0]["calls"], 1)
         return abs(times[1] / times[0] - 1)
 
 
