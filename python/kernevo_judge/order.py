@@ -75,8 +75,9 @@ class Order:
         before = uses.writes + uses.reads if writes else uses.writes
         for start, end, other, number in before:
             if other != stream and start < last and first < end and clock.get(other, 0) < number:
-                raise Fault("unordered", f"{what} uses memory that work of another stream {'uses' if writes else 'writes'}"
-                            ", and neither waits for the other: record an event and wait for it")
+                other_does = "uses" if writes else "writes"
+                raise Fault("unordered", f"{what} uses memory that work of another stream {other_does}, and neither "
+                            "waits for the other: record an event and wait for it")
 
     def record(self, stream, point):
         self.points[point] = dict(self._ready(stream))
@@ -98,5 +99,5 @@ class Order:
         clock = self._ready(0)
         for stream, known in self.clocks.items():
             if clock.get(stream, 0) < known.get(stream, 0):
-                raise Fault("unordered", "forward returns while another stream is still at work, and the current stream "
-                            "does not wait for it: current_stream().wait_stream(...) before returning")
+                raise Fault("unordered", "forward returns while another stream is still at work, and the current "
+                            "stream does not wait for it: current_stream().wait_stream(...) before returning")

@@ -19,6 +19,7 @@ MODES = {"sanitize": 0, "whole": 0, "priced": 2}  # what is executed
 BASE, LARGEST_WINDOW = 0x100000000000, 1 << 44
 POISON = 0xFF  # a NaN in every format: nothing is read that nobody wrote
 PIECE = 64 << 20
+MOST_WORK = 1000
 
 
 def before_confinement(request):
@@ -29,7 +30,9 @@ def before_confinement(request):
     request["reports"] = tempfile.mkdtemp(prefix="report-", dir=request["place"])
     prices = request.get("prices", mode != "sanitize")
     os.environ.update(KERNEVO_GPU=request.get("gpu") or "A100", KERNEVO_RUN_REPORT=request["reports"],
-                      KERNEVO_BLOCK_SEED=str(seed_of_blocks(request)), KERNEVO_SANITIZE="1" if mode == "sanitize" else "0", KERNEVO_TIME="modelled" if prices else "wall")
+                      KERNEVO_BLOCK_SEED=str(seed_of_blocks(request)),
+                      KERNEVO_SANITIZE="1" if mode == "sanitize" else "0",
+                      KERNEVO_TIME="modelled" if prices else "wall")
     if prices:
         try:
             VirtualGpu().ask("kernevo_start_prices")
@@ -53,10 +56,12 @@ def seed_of_blocks(request):
 
 
 def replay(request):
-    """{trace, snapshot, record, inputs, place, gpu, mode, prices?, secret?} → {outputs, findings, report}.
+    """{trace, snapshot, record, inputs, place, gpu, mode, prices?, secret?} → {outputs, findings, report, work}.
 
     sanitize: each launch is looked at by the sanitizer; whole: everything runs; priced: of launches a few blocks, of
-    operators nothing, so that there are no outputs. Prices are known but for sanitize, unless `prices` says otherwise."""
+    operators nothing, so that there are no outputs. Prices are known but for sanitize, unless `prices` says otherwise.
+    `work` names what was done, each kernel with its module's hash: a recording that is only priced was never held
+    against an oracle, and what it does has to be what another one did that was."""
     if "reports" not in request:
         before_confinement(request)
     trace = Trace(request["trace"])
@@ -73,7 +78,8 @@ def replay(request):
             if not report["findings"]:
                 raise Fault("raised", f"its work cannot be done on these inputs: {problem}", None,
                             report["problems"]) from problem
-    return {"outputs": outputs, "findings": findings_of(report), "report": report}
+    return {"outputs": outputs, "findings": findings_of(report), "report": report,
+            "work": list(run.work.values())[:MOST_WORK]}
 
 
 def findings_of(report):
@@ -92,6 +98,8 @@ class Replay:
         self.order = Order()
         self.host = set()        # allocations of the host's, which nothing on the GPU may use
         self.modules, self.streams, self.points = {}, {0: None}, {}
+        self.hashes = {}         # of the modules' texts
+        self.work = {}           # what was done how often
         self.looks = len(trace.streams_used()) > 1 and not self.priced
         self.schemas = {}
         self.data = data
@@ -200,6 +208,7 @@ class Replay:
             if piece[1] > recording.LARGEST_TEXT:
                 raise wrong("a module is too long")
             texts.append(self.trace.data(piece, self.data))
+        self.hashes[one["module"]] = hashlib.sha256(b"\0".join(texts)).hexdigest()
         addresses = [address for _, address, _ in one["globals"]]
         for _, address, size in one["globals"]:
             self.memory.allocate(address, size)
@@ -224,6 +233,7 @@ class Replay:
         module = self.modules.get(one["module"])
         if module is None:
             raise wrong("a kernel is of no module")
+        self.done(kernel=one["kernel"], module=self.hashes[one["module"]])
         stream = self.handle(one)
         what = f"the kernel {one['kernel']}"
         if not self.looks:
@@ -302,7 +312,11 @@ class Replay:
             self.gpu.call("cudaDeviceSynchronize")
         self.order.sync(one["of"], one["stream"], one.get("point"))
 
+    def done(self, **what):
+        self.work.setdefault(tuple(what.values()), {**what, "calls": 0})["calls"] += 1
+
     def operator(self, one):
+        self.done(operator=one["name"])
         stream = self.handle(one)
         written = self.written_by(one["name"], len(one["arguments"]))
         words = [str(stream.value if stream else 0), one["name"], "-" if one["seed"] is None else str(one["seed"]),
@@ -324,7 +338,8 @@ class Replay:
         if name not in self.schemas:
             plain, _, overload = name.partition(".")
             schemas = torch._C._jit_get_schemas_for_operator(plain) if plain.startswith("aten::") else []
-            self.schemas[name] = [[bool(argument.alias_info and argument.alias_info.is_write) for argument in one.arguments]
+            self.schemas[name] = [[bool(argument.alias_info and argument.alias_info.is_write)
+                                   for argument in one.arguments]
                                   for one in schemas if one.overload_name == overload]
         if not self.schemas[name] or len(self.schemas[name][0]) != count:
             raise wrong("an operator is not known, or takes other arguments")

@@ -79,7 +79,8 @@ class VirtualGpu:
 
     def copy(self, to, to_pitch, source, from_pitch, width, height, kind, stream):
         if height == 1:
-            self.call("cudaMemcpyAsync", ctypes.c_void_p(to), ctypes.c_void_p(source), ctypes.c_size_t(width), kind, stream)
+            self.call("cudaMemcpyAsync", ctypes.c_void_p(to), ctypes.c_void_p(source), ctypes.c_size_t(width), kind,
+                      stream)
         else:
             self.call("cudaMemcpy2DAsync", ctypes.c_void_p(to), ctypes.c_size_t(to_pitch), ctypes.c_void_p(source),
                       ctypes.c_size_t(from_pitch), ctypes.c_size_t(width), ctypes.c_size_t(height), kind, stream)

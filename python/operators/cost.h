@@ -7,6 +7,8 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -32,7 +34,46 @@ inline bool on_gpu(const at::Tensor& tensor) {
   return tensor.defined() && tensor.is_cuda() && tensor.has_storage();
 }
 
-// Multiplications and additions of the operators that are made of them; else one for each element.
+// Of the operators that are no products and yet compute more than they read and write: operations
+// for each element of the result, by what any algorithm for them needs. A program must find no
+// operator that does a product's work for less.
+inline double work_of_each(std::string_view plain, const std::vector<at::Tensor>& given,
+                           double elements) {
+  const std::string_view name = plain.substr(0, plain.find('.'));
+  const auto begins = [&](std::string_view with) { return name.starts_with(with); };
+  const auto size = [&](size_t index, int64_t dimension) {
+    return given.size() > index && given[index].dim() > 0
+               ? static_cast<double>(std::max<int64_t>(given[index].size(dimension), 1))
+               : 1.0;
+  };
+  if (begins("_trilinear")) { // at most, by how large the factors and the result are
+    double factors = 9;
+    for (const at::Tensor& one : given)
+      factors *= static_cast<double>(std::max<int64_t>(one.numel(), 1));
+    return std::sqrt(factors / std::max(elements, 1.0));
+  }
+  if (begins("_cdist_") || begins("_pdist_"))
+    return 3 * size(0, -1);
+  // One filter for each element, as convolutions of any name.
+  if (begins("slow_conv") || begins("_slow_conv") || begins("conv_depthwise") ||
+      begins("_conv_depthwise") || begins("thnn_conv"))
+    return given.size() > 1 ? 2 * static_cast<double>(given[1].numel()) / size(1, 0) : 2;
+  if (name.ends_with("mm") || name.ends_with("_mm_cpu") || begins("_weight_int"))
+    return 2 * size(0, -1);
+  if (begins("_native_multi_head_attention") || begins("_transformer_encoder_layer"))
+    return 16 * size(0, -1) + 4 * size(0, -2);
+  if (begins("linalg_vector_norm") || begins("linalg_cross"))
+    return 2;
+  if (begins("linalg_") || begins("_linalg_") || begins("cholesky") || begins("lu_") ||
+      begins("geqrf") || begins("ormqr") || begins("triangular_solve") || begins("matrix_exp"))
+    return 4 * size(0, -1);
+  if (begins("_fft_") || begins("sort") || begins("argsort") || begins("topk") ||
+      begins("_unique") || begins("unique"))
+    return 5 * std::log2(1 + size(0, -1));
+  return 1;
+}
+
+// Multiplications and additions of the operators that are made of them; else some for each element.
 inline double flops_of(std::string_view name, const std::vector<c10::IValue>& arguments,
                        const std::vector<c10::IValue>& results) {
   std::vector<at::Tensor> given;
@@ -65,7 +106,7 @@ inline double flops_of(std::string_view name, const std::vector<c10::IValue>& ar
   if (is("convolution_backward") && given.size() > 2 && given[2].size(0) > 0)
     return 4 * static_cast<double>(given[0].numel()) * static_cast<double>(given[2].numel()) /
            static_cast<double>(given[2].size(0));
-  return elements;
+  return elements * work_of_each(name.substr(name.find(':') + 2), given, elements);
 }
 
 inline OperatorWork work_of(const Traits& traits, const std::vector<c10::IValue>& arguments,

@@ -209,7 +209,8 @@ inline void replay_operator(std::string_view text) {
     fill_results(call, results, call.run(arguments, false));
   }
   if (turn == Turn::priced)
-    end_operator(stream, work_of(traits, arguments, results));
+    end_operator(stream,
+                 work_of(traits, arguments, MetaCall(*op, traits).checked(arguments, results)));
 }
 
 } // namespace kernevo

@@ -22,6 +22,42 @@ public:
   // Nothing where torch does not know, or the result is no plain new tensor. Tensors that an
   // operator resizes are resized then.
   std::optional<Values> run(const Values& arguments) {
+    std::optional<Values> results = of_meta(arguments);
+    if (!results)
+      return std::nullopt;
+    for (const auto& [device, meta] : pairs_)
+      if (device.sizes() != meta.sizes())
+        device.resize_(meta.sizes());
+    for (c10::IValue& result : *results)
+      result = on_device(result);
+    return results;
+  }
+
+  // Results that somebody names, as far as torch knows them: the arguments that they are, and new
+  // ones only of the right sizes and types.
+  Values checked(const Values& arguments, Values named) {
+    const std::optional<Values> results = of_meta(arguments);
+    if (!results)
+      return named;
+    TORCH_CHECK(results->size() == named.size(), "other results");
+    for (size_t i = 0; i < named.size(); ++i) {
+      if (!(*results)[i].isTensor() || !(*results)[i].toTensor().defined())
+        continue;
+      const at::Tensor& meta = (*results)[i].toTensor();
+      if (const auto given = argument_of(meta)) {
+        named[i] = *given;
+        continue;
+      }
+      TORCH_CHECK(named[i].isTensor() && on_gpu(named[i].toTensor()) &&
+                      named[i].toTensor().sizes() == meta.sizes() &&
+                      named[i].toTensor().scalar_type() == meta.scalar_type(),
+                  "a result of another size or type");
+    }
+    return named;
+  }
+
+private:
+  std::optional<Values> of_meta(const Values& arguments) {
     if (traits_.needs_result || traits_.host_result ||
         !op_.hasComputedKernelForDispatchKey(c10::DispatchKey::Meta))
       return std::nullopt;
@@ -43,15 +79,16 @@ public:
     for (const c10::IValue& result : results)
       if (!is_plain(result))
         return std::nullopt;
-    for (const auto& [device, meta] : pairs_)
-      if (device.sizes() != meta.sizes())
-        device.resize_(meta.sizes());
-    for (c10::IValue& result : results)
-      result = on_device(result);
     return results;
   }
 
-private:
+  std::optional<at::Tensor> argument_of(const at::Tensor& meta) const {
+    for (const auto& [device, shown] : pairs_)
+      if (shown.is_same(meta))
+        return device;
+    return std::nullopt;
+  }
+
   at::Tensor without_values(const at::Tensor& tensor) {
     if (!tensor.defined() || (tensor.device().is_cpu() && tensor.dim() == 0))
       return tensor;
@@ -112,9 +149,8 @@ private:
   at::Tensor on_device(const at::Tensor& result) const {
     if (!result.defined())
       return result;
-    for (const auto& [device, meta] : pairs_)
-      if (meta.is_same(result))
-        return device;
+    if (const auto given = argument_of(result))
+      return *given;
     return at::detail::empty_strided_cuda(result.sizes(), result.strides(), result.scalar_type(),
                                           current_gpu());
   }

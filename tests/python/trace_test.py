@@ -91,7 +91,8 @@ class Scale(torch.nn.Module):
         out = torch.empty_like(x)
         values = [ctypes.c_uint64(x.data_ptr()), ctypes.c_uint64(out.data_ptr()), ctypes.c_uint32(x.numel())]
         pointers = (ctypes.c_void_p * 3)(*(ctypes.addressof(one) for one in values))
-        assert self.cuda_.cuLaunchKernel(self.function, x.numel() // 32 + 1, 1, 1, 32, 1, 1, 0, None, pointers, None) == 0
+        blocks = x.numel() // 32 + 1
+        assert self.cuda_.cuLaunchKernel(self.function, blocks, 1, 1, 32, 1, 1, 0, None, pointers, None) == 0
         return out
 
 
@@ -165,7 +166,8 @@ def in_child(work, *arguments):
             try:
                 answer = (True, work(*arguments))
             except BaseException as problem:  # pylint: disable=broad-except
-                answer = (False, (type(problem).__name__, problem.record() if isinstance(problem, Fault) else repr(problem)))
+                said = problem.record() if isinstance(problem, Fault) else repr(problem)
+                answer = (False, (type(problem).__name__, said))
             with os.fdopen(send, "wb") as file:
                 pickle.dump(answer, file)
         finally:
@@ -235,7 +237,8 @@ def replayed(folder, recorded, inputs, mode="whole"):
         path = str(folder / "inputs.pt")
         torch.save(inputs, path)
     reply = replay.replay({"trace": str(folder / "trace"), "snapshot": str(folder / "snapshot"), "record": recorded,
-                           "inputs": path, "place": str(folder), "gpu": "A100", "mode": mode, "prices": mode == "priced"})
+                           "inputs": path, "place": str(folder), "gpu": "A100", "mode": mode,
+                           "prices": mode == "priced"})
     outputs = None if reply["outputs"] is None else torch.load(reply["outputs"], weights_only=True)["tensors"]
     return outputs, reply["findings"], reply["report"]
 
@@ -446,14 +449,29 @@ class Priced(Case):
         self.assertLess(self.apart(lambda: added, [numbers(4096), numbers(4096)]), 0.02)
         self.assertLess(self.apart(lambda: uneven, [numbers(64, 128)]), 0.2)
 
+    def test_no_operator_does_a_product_for_less(self):
+        def forward(x, y):
+            torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist")
+            torch.linalg.inv(x)
+            return x @ y
+        folder, about = self.recorded(lambda: forward, [torch.empty(256, 256, device="meta")] * 2, 1)
+        report = must(in_child(replayed, folder, about, None, "priced"))[2]
+        flops = {one["name"]: one["flops"] for one in report["operators"]}
+        for name in ("aten::_cdist_forward", "aten::linalg_inv_ex"):
+            self.assertGreaterEqual(flops[name], 0.99 * flops["aten::mm"], flops)
+
     def apart(self, make, inputs):
         """By how much prices differ when a few blocks run and when all do."""
         folder, about = self.recorded(make, inputs, 1)
-        times = []
+        times, work = [], []
         for mode in ("whole", "priced"):
             request = {"trace": str(folder / "trace"), "snapshot": str(folder / "snapshot"), "record": about,
                        "inputs": None, "place": str(folder), "mode": mode}
-            times.append(must(in_child(replay.replay, request))["report"]["kernels"][0]["time_ns"])
+            reply = must(in_child(replay.replay, request))
+            times.append(reply["report"]["kernels"][0]["time_ns"])
+            work.append(reply["work"])
+        self.assertEqual(work[0], work[1])
+        self.assertEqual(work[0][0]["calls"], 1)
         return abs(times[1] / times[0] - 1)
 
 
@@ -484,6 +502,21 @@ class Tampered(Case):
             path.write_text(text)
             with self.assertRaises(Fault):
                 trace.Trace(str(folder / "trace"))
+
+    def test_nobody_names_smaller_results_for_a_lower_price(self):
+        folder, about = self.recorded(lambda: lambda x: (x @ x).relu_(), [torch.empty(64, 64, device="meta")], 1)
+        path = folder / "trace" / "trace.jsonl"
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        product = next(one for one in lines if one.get("name") == "aten::mm")
+        in_place = next(one for one in lines if one.get("name") == "aten::relu_")
+        def price():
+            path.write_text("\n".join(json.dumps(one) for one in lines))
+            return in_child(replayed, folder, about, None, "priced")
+        honest = must(price())[2]["operators"]
+        in_place["results"] = [["value"]]
+        self.assertEqual(must(price())[2]["operators"], honest)
+        product["results"][0][3] = [1, 1]
+        self.assertEqual(self.fault(price())["kind"], "raised")
 
     def test_no_replay_goes_beyond_its_memory(self):
         folder, about = self.recorded(lambda: lambda x: (added(x, x) @ x).relu_(), [numbers(16, 16)])
