@@ -62,5 +62,6 @@ def confine(readable, writable, memory, seconds, file_bytes, kind="program"):
 
 def limit_descriptors():
     # Files that are open and have no name any more are still on the disk.
-    most = min(DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    most = DESCRIPTORS if allowed == resource.RLIM_INFINITY else min(DESCRIPTORS, allowed)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
