@@ -83,6 +83,26 @@ class Triton(unittest.TestCase):
         self.assertGreater(again, 0.001)
         self.assertEqual(triton.testing.do_bench(lambda: None, quantiles=[0.5, 0.2, 0.8]), [0, 0, 0])
 
+    def test_memory_of_a_graph_stays_its_own(self):
+        x = torch.randn(1000, device="cuda")
+        y = torch.empty_like(x)
+
+        def four_times(x):  # what is between is given back while the graph is captured
+            for _ in range(2):
+                out = torch.empty_like(x)
+                chosen_double[lambda meta: (triton.cdiv(1000, meta["BLOCK"]),)](x, out, 1000)
+                x = out
+            return x
+        four_times(x)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            y.copy_(four_times(x))
+        others = [torch.zeros_like(x) for _ in range(4)]
+        graph.replay()
+        torch.cuda.synchronize()
+        torch.testing.assert_close(y, 4 * x)
+        self.assertEqual(sum(other.abs().sum().item() for other in others), 0)
+
     def test_prints_from_the_device(self):
         program = "import triton_test, torch; triton_test.prints[(2,)](); torch.cuda.synchronize()"
         said = subprocess.run([sys.executable, "-c", program], cwd=os.path.dirname(os.path.abspath(__file__)),

@@ -279,6 +279,39 @@ TEST_F(CudaGraph, MemoryOfAGraphHasItsAddressBeforeTheLaunch) {
   EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
 }
 
+// The graph writes there again at each launch, so nobody else may have it meanwhile.
+TEST_F(CudaGraph, MemoryAllocatedWhileItIsCapturedStaysItsOwn) {
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  constexpr std::size_t bytes = 12345;
+  void* between = nullptr;
+  ASSERT_EQ(cudaMalloc(&between, bytes), cudaSuccess);
+  EXPECT_EQ(cudaMemsetAsync(between, 0x40, bytes, stream), cudaSuccess);
+  EXPECT_EQ(cudaMemcpyAsync(data_, between, sizeof(float), cudaMemcpyDeviceToDevice, stream),
+            cudaSuccess);
+  EXPECT_EQ(cudaFree(between), cudaSuccess);
+  cudaGraph_t captured = nullptr;
+  ASSERT_EQ(cudaStreamEndCapture(stream, &captured), cudaSuccess);
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaGraphInstantiate(&executable, captured, 0), cudaSuccess);
+  void* other = nullptr; // after the capture memory is free when it is given back
+  ASSERT_EQ(cudaMalloc(&other, bytes), cudaSuccess);
+  EXPECT_NE(other, between);
+  ASSERT_EQ(cudaMemset(other, 0, bytes), cudaSuccess);
+  EXPECT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_GT(value(), 3);
+  unsigned char first = 1;
+  EXPECT_EQ(cudaMemcpy(&first, other, 1, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(first, 0);
+  EXPECT_EQ(cudaFree(other), cudaSuccess);
+  EXPECT_EQ(cudaFree(other), cudaErrorInvalidValue);
+  cudaGraphExecDestroy(executable);
+  cudaGraphDestroy(captured);
+  cudaStreamDestroy(stream);
+}
+
 TEST_F(CudaGraph, TheProgramsObjectsGoWithTheLastThatHoldsThem) {
   static std::atomic<int> gone;
   gone = 0;

@@ -91,11 +91,6 @@ unsigned next_graph_id() {
   return ++last;
 }
 
-std::atomic<int>& open_captures() {
-  static std::atomic<int> count = 0;
-  return count;
-}
-
 std::vector<NodeWork> work_of(const std::vector<CUgraphNode_st*>& order) {
   std::vector<NodeWork> all;
   std::map<const CUgraphNode_st*, std::size_t> numbers;

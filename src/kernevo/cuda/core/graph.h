@@ -6,7 +6,6 @@
 #include "kernevo/cuda/core/queue.h"
 #include "kernevo/cuda/core/stream_clock.h"
 
-#include <atomic>
 #include <cstddef>
 #include <cuda_runtime_api.h>
 #include <functional>
@@ -112,9 +111,6 @@ struct Capture {
   bool graph_given = false; // by the program
 };
 
-// How many are under way.
-std::atomic<int>& open_captures();
-
 } // namespace kernevo::cuda
 
 namespace kernevo::cuda {
@@ -128,13 +124,7 @@ struct CUstream_st : kernevo::cuda::Live<CUstream_st> {
       : queue(kernevo::cuda::Queue::make(kind)), time(kernevo::cuda::make_stream_time(kind)) {}
   CUstream_st(const CUstream_st&) = delete;
   CUstream_st& operator=(const CUstream_st&) = delete;
-  ~CUstream_st() {
-    if (capturing() && capture->origin == this) {
-      capture->open = false;
-      --kernevo::cuda::open_captures();
-    }
-    queue->close();
-  }
+  ~CUstream_st() { queue->close(); }
 
   std::shared_ptr<kernevo::cuda::Queue> queue;
   CUctx_st* context = nullptr; // the driver's

@@ -116,6 +116,8 @@ cudaError_t allocate(void** pointer, std::size_t bytes, const char* what, cudaMe
     session.memory_types[*made] = type;
   if (Recording::is_on())
     Recording::get().allocated(*made, bytes, type);
+  if (session.any_capture_is_open())
+    session.graph_memory.insert(*made);
   return cudaSuccess;
 }
 
@@ -134,8 +136,6 @@ cudaError_t release_now(void* pointer) {
   const std::lock_guard lock(session.mutex);
   if (session.machine().bytes(address_of(pointer)).data() != pointer)
     return set_error(cudaErrorInvalidValue);
-  if (open_captures() != 0)
-    return cudaSuccess; // what is being captured may have used it, and will whenever it is launched
   if (session.graph_memory.contains(address_of(pointer)))
     return cudaSuccess; // the graph's next launch has it again
   if (Recording::is_on())

@@ -77,6 +77,14 @@ Module* Session::add_module(const void* image) {
   return modules_.back().get();
 }
 
+bool Session::any_capture_is_open() {
+  std::erase_if(captures, [](const std::weak_ptr<const Capture>& one) {
+    const auto capture = one.lock();
+    return capture == nullptr || !capture->open;
+  });
+  return !captures.empty();
+}
+
 void Session::drop_module(Module* module) {
   const std::lock_guard lock(mutex);
   *module = Module();

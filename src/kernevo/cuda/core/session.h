@@ -123,7 +123,11 @@ public:
 
   std::recursive_mutex mutex;                           // never held while work is done
   std::map<std::uint64_t, cudaMemoryType> memory_types; // of allocations that are not the device's
-  std::set<std::uint64_t> graph_memory; // nodes of graphs allocate it at each launch
+  // Graphs have it again at each launch: their nodes allocate it, or it was allocated while they
+  // were captured.
+  std::set<std::uint64_t> graph_memory;
+  std::vector<std::weak_ptr<const Capture>> captures;
+  bool any_capture_is_open(); // under the mutex
 
 private:
   Session() = default;

@@ -27,8 +27,10 @@ cudaError_t begin(cudaStream_t handle, CUgraph_st* graph,
     return kernevo::cuda::set_error(cudaErrorIllegalState);
   static unsigned long long next = 0;
   stream->capture = std::make_shared<Capture>(Capture{graph, stream, ++next, true, given});
-  ++kernevo::cuda::open_captures();
   stream->last.assign(dependencies.begin(), dependencies.end());
+  Session& session = Session::get();
+  const std::lock_guard lock(session.mutex);
+  session.captures.push_back(stream->capture);
   return cudaSuccess;
 }
 
@@ -62,7 +64,6 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
   if (stream->capture->origin != stream)
     return kernevo::cuda::set_error(cudaErrorStreamCaptureUnmatched);
   stream->capture->open = false;
-  --kernevo::cuda::open_captures();
   const bool whole = CUgraph_st::has(stream->capture->graph);
   if (graph != nullptr)
     *graph = whole ? stream->capture->graph : nullptr;
