@@ -1,13 +1,23 @@
-"""Imitations of arithmetic that a precision does not allow, to find a tolerance that tells it from an honest result."""
+"""Imitations of arithmetic that a precision does not allow, to find a tolerance that tells it from an
+honest result."""
+
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 aten = torch.ops.aten
 
 # Where the operands of a product are among the arguments.
-PRODUCTS = {aten.mm: (0, 1), aten.bmm: (0, 1), aten.mv: (0, 1), aten.dot: (0, 1), aten.addmm: (1, 2),
-            aten.baddbmm: (1, 2), aten.addmv: (1, 2), aten.convolution: (0, 1),
-            aten._scaled_dot_product_flash_attention_for_cpu: (0, 1, 2)}
+PRODUCTS = {
+    aten.mm: (0, 1),
+    aten.bmm: (0, 1),
+    aten.mv: (0, 1),
+    aten.dot: (0, 1),
+    aten.addmm: (1, 2),
+    aten.baddbmm: (1, 2),
+    aten.addmv: (1, 2),
+    aten.convolution: (0, 1),
+    aten._scaled_dot_product_flash_attention_for_cpu: (0, 1, 2),
+}
 CHUNKS = 64
 
 
@@ -22,7 +32,10 @@ class TensorFloat(TorchDispatchMode):
 
     def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
         places = PRODUCTS.get(operator.overloadpacket, ())
-        args = [to_tf32(one) if at in places and one.dtype == torch.float32 else one for at, one in enumerate(args)]
+        args = [
+            to_tf32(one) if at in places and one.dtype == torch.float32 else one
+            for at, one in enumerate(args)
+        ]
         return operator(*args, **(kwargs or {}))
 
 
@@ -41,7 +54,13 @@ class ShortSums(TorchDispatchMode):
             return kwargs.get("beta", 1) * args[0] + kwargs.get("alpha", 1) * product
         if packet is aten.convolution and args[8] == 1:
             images, weights, bias, transposed = args[0], args[1], args[2], args[6]
-            total = summed(images, weights, lambda x, w: aten.convolution(x, w, None, *args[3:]), 1, 0 if transposed else 1)
+            total = summed(
+                images,
+                weights,
+                lambda x, w: aten.convolution(x, w, None, *args[3:]),
+                1,
+                0 if transposed else 1,
+            )
             return total if bias is None else total + bias.reshape(-1, *[1] * (total.dim() - 2))
         return operator(*args, **kwargs)
 

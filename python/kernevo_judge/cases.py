@@ -1,9 +1,10 @@
 """The sizes a task is judged at: small, odd, middle, the largest that fits, and the real ones."""
+
 from . import sizes as rebinding
 from .fault import Fault
 from .sizes import Sizes
 
-FACTORS = [2 ** power for power in range(14)]
+FACTORS = [2**power for power in range(14)]
 SMALL = {"products": 30e6, "elements": 1e6}
 MIDDLE = {"products": 200e6, "elements": 8e6}
 SECONDS = 20
@@ -20,7 +21,8 @@ class Case:
 
 
 class CaseFinder:
-    """Tries sizes on the meta device and keeps what the module can do. All it knows of sizes is in sizes.py."""
+    """Tries sizes on the meta device and keeps what the module can do. All it knows of sizes is in
+    sizes.py."""
 
     def __init__(self, task_file, surveyor, memory, train=True):
         self.surveyor = surveyor
@@ -36,7 +38,9 @@ class CaseFinder:
             try:
                 found = self.surveyor.take(self.changed(values), self.train)
                 real = self.known.get(self.key(self.sizes.real))
-                self.known[key] = found if real is None or found.thinnest >= min(THIN, real.thinnest) else None
+                self.known[key] = (
+                    found if real is None or found.thinnest >= min(THIN, real.thinnest) else None
+                )
             except Fault as fault:
                 self.known[key] = None
                 self.real_fault = self.real_fault or fault
@@ -50,8 +54,11 @@ class CaseFinder:
         return {name: value for name, value in values.items() if value != self.sizes.real[name]}
 
     def within(self, footprint, budget):
-        return footprint.products <= budget["products"] and footprint.elements <= budget["elements"] and \
-            footprint.memory <= self.memory
+        return (
+            footprint.products <= budget["products"]
+            and footprint.elements <= budget["elements"]
+            and footprint.memory <= self.memory
+        )
 
     def fits(self, footprint):
         return footprint.seconds <= SECONDS and footprint.memory <= self.memory
@@ -64,13 +71,16 @@ class CaseFinder:
         return Case("real", real, footprint, real)
 
     def largest(self, ways, enough):
-        """The largest sizes, by the first way that has any, which are small enough; else the least work found."""
+        """The largest sizes, by the first way that has any, which are small enough; else the least
+        work found."""
         least = None
         for way in ways:
             best, low, high = None, 0, len(FACTORS)
             last = self.footprint(way(FACTORS[-1]))
             if last is not None and not enough(last):
-                least = (way(FACTORS[-1]), last) if least is None or last.seconds < least[1].seconds else least
+                least = (
+                    (way(FACTORS[-1]), last) if least is None or last.seconds < least[1].seconds else least
+                )
                 continue
             while low < high:
                 middle = (low + high) // 2
@@ -89,18 +99,36 @@ class CaseFinder:
         return least
 
     def small_ways(self):
-        real, every, data, batches = self.sizes.real, list(self.sizes.real), self.sizes.data_only(), self.sizes.batches()
+        real, every, data, batches = (
+            self.sizes.real,
+            list(self.sizes.real),
+            self.sizes.data_only(),
+            self.sizes.batches(),
+        )
         pictures = [name for name in data if name not in batches]
-        return [lambda f: rebinding.shrink(real, every, f, keep=64), lambda f: rebinding.shrink(real, every, f),
-                lambda f: rebinding.shrink_alike(real, every, f), lambda f: rebinding.shrink(real, data, f),
-                lambda f: rebinding.shrink(real, batches, f), lambda f: rebinding.shrink(real, pictures, f),
-                lambda f: rebinding.shrink(real, every, f, batch_floor=1),
-                lambda f: rebinding.shrink(real, batches, f, batch_floor=1)]
+        return [
+            lambda f: rebinding.shrink(real, every, f, keep=64),
+            lambda f: rebinding.shrink(real, every, f),
+            lambda f: rebinding.shrink_alike(real, every, f),
+            lambda f: rebinding.shrink(real, data, f),
+            lambda f: rebinding.shrink(real, batches, f),
+            lambda f: rebinding.shrink(real, pictures, f),
+            lambda f: rebinding.shrink(real, every, f, batch_floor=1),
+            lambda f: rebinding.shrink(real, batches, f, batch_floor=1),
+        ]
 
     def near_ways(self):
-        real, every, data, batches = self.sizes.real, list(self.sizes.real), self.sizes.data_only(), self.sizes.batches()
-        return [lambda f: rebinding.shrink(real, batches, f, batch_floor=1),
-                lambda f: rebinding.shrink(real, data, f, batch_floor=1), *self.small_ways()]
+        real, every, data, batches = (
+            self.sizes.real,
+            list(self.sizes.real),
+            self.sizes.data_only(),
+            self.sizes.batches(),
+        )
+        return [
+            lambda f: rebinding.shrink(real, batches, f, batch_floor=1),
+            lambda f: rebinding.shrink(real, data, f, batch_floor=1),
+            *self.small_ways(),
+        ]
 
     def odd(self, small):
         """Ragged sizes near the small ones: all of them, those of the data, or one after the other."""
@@ -109,9 +137,12 @@ class CaseFinder:
 
         def works(values):
             footprint = self.footprint(values)
-            return footprint is not None and \
-                (self.within(footprint, enough) or
-                                          footprint.seconds <= 3 * ground.seconds and self.fits(footprint))
+            return footprint is not None and (
+                self.within(footprint, enough)
+                or footprint.seconds <= 3 * ground.seconds
+                and self.fits(footprint)
+            )
+
         for names in (list(self.sizes.real), self.sizes.data_only()):
             values = rebinding.ragged(small, names)
             if values != small and works(values):
@@ -132,6 +163,7 @@ class CaseFinder:
                 found.insert(at, Case(kind, values, footprint, self.sizes.real))
                 return at + 1
             return at
+
         at = 0
         if self.sizes.real:
             small = self.largest(self.small_ways(), lambda one: self.within(one, SMALL))[0]

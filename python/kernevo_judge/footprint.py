@@ -1,4 +1,6 @@
-"""What a task's module is at some sizes: shapes, bytes, work, found on the meta device where no element exists."""
+"""What a task's module is at some sizes: shapes, bytes, work, found on the meta device where no
+element exists."""
+
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
@@ -8,8 +10,8 @@ from .precision import cast
 from .recurrent import Recurrent
 from .structure import bytes_of, described, flatten, plain
 
-
-# torch loads what it knows of the meta device when that is first used, which takes seconds: not in every child.
+# torch loads what it knows of the meta device when that is first used, which takes seconds: not in
+# every child.
 torch.nn.functional.gelu(torch.rand(1, 1, device="meta") @ torch.rand(1, 1, device="meta"))
 
 
@@ -56,7 +58,8 @@ def normalized(args):
 
 
 def is_view(operator):
-    return any(one.alias_info is not None and not one.alias_info.is_write for one in operator._schema.returns)
+    return any(one.alias_info is not None and not one.alias_info.is_write for one in
+    operator._schema.returns)
 
 
 class Footprint:
@@ -64,9 +67,15 @@ class Footprint:
 
     def __init__(self, inputs, outputs, weights, meter):
         tensors = [one for one in inputs if isinstance(one, torch.Tensor)]
-        self.inputs = [described(one) if isinstance(one, torch.Tensor) else {"value": plain(one)} for one in inputs]
+        self.inputs = [
+            described(one) if isinstance(one, torch.Tensor) else {"value": plain(one)} for one in inputs
+        ]
         self.outputs = [described(one) for one in outputs]
-        self.input_bytes, self.weight_bytes, self.output_bytes = bytes_of(tensors), bytes_of(weights), bytes_of(outputs)
+        self.input_bytes, self.weight_bytes, self.output_bytes = (
+            bytes_of(tensors),
+            bytes_of(weights),
+            bytes_of(outputs),
+        )
         count = sum(one.numel() for one in tensors) + sum(one.numel() for one in outputs)
         self.products = meter.flops // 2
         self.elements = meter.elements + count
@@ -80,12 +89,19 @@ class Footprint:
         return self.products / 1e9 + self.elements / 1.5e8
 
     def record(self):
-        return {"inputs": self.inputs, "outputs": self.outputs, "input_bytes": self.input_bytes,
-                "weight_bytes": self.weight_bytes, "output_bytes": self.output_bytes, "flops": self.flops}
+        return {
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+            "input_bytes": self.input_bytes,
+            "weight_bytes": self.weight_bytes,
+            "output_bytes": self.output_bytes,
+            "flops": self.flops,
+        }
 
 
 class Surveyor:
-    """Takes footprints of one task. A module that cannot be made on the meta device is made on the host and moved."""
+    """Takes footprints of one task. A module that cannot be made on the meta device is made on the
+    host and moved."""
 
     def __init__(self, task_file, precision, device="meta"):
         self.task_file, self.precision, self.device = task_file, precision, device
@@ -128,8 +144,9 @@ class Surveyor:
         model = self.model(module, train, dtype)
         inputs = input_values(self.task_file, module, dtype or self.precision, self.device)
         meter = Meter()
-        with self.task_file.blamed("has a Model whose forward fails"), torch.no_grad(), \
-                torch.device(self.device), Recurrent(meter), meter:
+        with self.task_file.blamed("has a Model whose forward fails"), torch.no_grad(), torch.device(
+            self.device
+        ), Recurrent(meter), meter:
             result = model(*inputs)
         outputs, _ = flatten(result)
         weights = [*model.parameters(), *model.buffers()]
@@ -140,8 +157,11 @@ def init_arguments(task_file, module):
     with task_file.blamed("has a get_init_inputs that fails"):
         arguments = module.get_init_inputs()
         if not isinstance(arguments, (list, tuple)):
-            raise Fault("task", f"get_init_inputs of {task_file.name} returns a {type(arguments).__name__}: it returns the "
-                        "list of Model's arguments")
+            raise Fault(
+                "task",
+                f"get_init_inputs of {task_file.name} returns a {type(arguments).__name__}: it returns the "
+                "list of Model's arguments",
+            )
     return list(arguments)
 
 
@@ -156,12 +176,18 @@ def input_values(task_file, module, dtype, device="cpu"):
                 raise
             values = module.get_inputs()
         if not isinstance(values, (list, tuple)):
-            raise Fault("task", f"get_inputs of {task_file.name} returns a {type(values).__name__}: it returns the list of "
-                        "forward's arguments")
+            raise Fault(
+                "task",
+                f"get_inputs of {task_file.name} returns a {type(values).__name__}: it returns the list of "
+                "forward's arguments",
+            )
         for one in values:
             if isinstance(one, (list, tuple, dict)) and flatten(one)[0]:
-                raise Fault("task", f"get_inputs of {task_file.name} returns tensors inside a {type(one).__name__}: give "
-                            "each as an argument of its own")
+                raise Fault(
+                    "task",
+                    f"get_inputs of {task_file.name} returns tensors inside a {type(one).__name__}: give "
+                    "each as an argument of its own",
+                )
     return [cast(one.to(device) if isinstance(one, torch.Tensor) else one, dtype) for one in values]
 
 

@@ -1,12 +1,22 @@
-"""Precisions by name, and what of a task is in them: floating-point tensors are, indices and masks stay as they are."""
+"""Precisions by name, and what of a task is in them: floating-point tensors are, indices and masks
+stay as they are."""
+
 import torch
 
 from .fault import Fault
 
-NAMES = {"float32": torch.float32, "fp32": torch.float32, "float16": torch.float16, "fp16": torch.float16,
-         "half": torch.float16, "bfloat16": torch.bfloat16, "bf16": torch.bfloat16}
+NAMES = {
+    "float32": torch.float32,
+    "fp32": torch.float32,
+    "float16": torch.float16,
+    "fp16": torch.float16,
+    "half": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "bf16": torch.bfloat16,
+}
 
-# KernelBench's get_tolerance_for_precision (its revision 423217d); before its version 0.1 it was 1e-2 for all.
+# KernelBench's get_tolerance_for_precision (its revision 423217d); before its version 0.1 it was 1e-2
+# for all.
 TOLERANCES = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 1e-2}
 
 

@@ -1,4 +1,5 @@
 """Recurrent layers on the meta device, where torch would walk through every step of the sequence."""
+
 import torch
 from torch.overrides import TorchFunctionMode
 
@@ -15,8 +16,14 @@ class Recurrent(TorchFunctionMode):
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         # A packed sequence has its lengths second, which nobody knows here.
-        if function not in LAYERS or kwargs or len(args) != 9 or not args[0].is_meta or \
-                function is not torch.lstm and not isinstance(args[2], (list, tuple)):
+        if (
+            function not in LAYERS
+            or kwargs
+            or len(args) != 9
+            or not args[0].is_meta
+            or function is not torch.lstm
+            and not isinstance(args[2], (list, tuple))
+        ):
             return function(*args, **kwargs)
         given, state, weights, _, layers, dropout, train, both_ways, batch_first = args
         states = list(state) if isinstance(state, (list, tuple)) else [state]

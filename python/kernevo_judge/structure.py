@@ -1,4 +1,5 @@
 """What a module returned, as a list of tensors and the shape of the nest they were in."""
+
 import torch
 
 from .fault import Fault
@@ -19,8 +20,12 @@ def flatten(value):
             return {"list" if isinstance(one, list) else "tuple": [walk(of) for of in one]}
         if one is None or isinstance(one, (bool, int, float, str)):
             return {"value": one}
-        raise Fault("contract", f"an output is a {type(one).__name__}: tensors, numbers, and tuples, lists and "
-                    "dictionaries of them can be compared")
+        raise Fault(
+            "contract",
+            f"an output is a {type(one).__name__}: tensors, numbers, and tuples, lists and "
+            "dictionaries of them can be compared",
+        )
+
     structure = walk(value)
     return tensors, structure
 

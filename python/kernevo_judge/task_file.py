@@ -1,4 +1,5 @@
 """A task in KernelBench's format as a Python module: read, sizes rebound, run, its parts called."""
+
 import ast
 import contextlib
 import os
@@ -22,16 +23,23 @@ class TaskFile:
             with open(self.path, encoding="utf-8") as file:
                 self.text = file.read()
         except (OSError, UnicodeDecodeError) as error:
-            raise Fault("task", f"{self.path} cannot be read ({reason(error)}): name a task.py, or a folder that holds one")
+            raise Fault(
+                "task",
+                f"{self.path} cannot be read ({reason(error)}): name a task.py, or a folder that holds one",
+            )
         try:
             self.tree = ast.parse(self.text, self.path)
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None)
-            raise Fault("task", f"{self.name} is not Python: {getattr(error, 'msg', error)}; mend that line",
-                        f"{self.name}:{line}" if line else None)
+            raise Fault(
+                "task",
+                f"{self.name} is not Python: {getattr(error, 'msg', error)}; mend that line",
+                f"{self.name}:{line}" if line else None,
+            )
 
     def load(self, sizes=None):
-        """The module, run with these values for module-level names. It is kept nowhere but in sys.modules."""
+        """The module, run with these values for module-level names. It is kept nowhere but in
+        sys.modules."""
         tree = ast.parse(self.text, self.path)
         if sizes:
             Rebinding(sizes).visit_body(tree)
@@ -47,24 +55,35 @@ class TaskFile:
             exec(compile(tree, self.path, "exec"), module.__dict__)
         for part in PARTS:
             if not callable(getattr(module, part, None)):
-                raise Fault("task", f"{self.name} has no {part}; a task defines Model, get_inputs and get_init_inputs",
-                            f"{self.name}:1")
+                raise Fault(
+                    "task",
+                    f"{self.name} has no {part}; a task defines Model, get_inputs and get_init_inputs",
+                    f"{self.name}:1",
+                )
         return module
 
     @contextlib.contextmanager
     def blamed(self, doing):
-        """What is raised inside is the task's fault, told with the last line of task.py that was under way."""
+        """What is raised inside is the task's fault, told with the last line of task.py that was under
+        way."""
         try:
             with self.quiet():
                 yield
         except Fault:
             raise
         except (Exception, SystemExit) as error:
-            raise Fault("task", f"{self.name} {doing}: {reason(error)}; {way_out(error)}", self.line_of(error),
-                        traceback.format_exception_only(type(error), error)[-1].strip().splitlines()[:20]) from error
+            raise Fault(
+                "task",
+                f"{self.name} {doing}: {reason(error)}; {way_out(error)}",
+                self.line_of(error),
+                traceback.format_exception_only(type(error), error)[-1].strip().splitlines()[:20],
+            ) from error
 
     def line_of(self, error):
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == self.path]
+        lines = [
+            frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename ==
+            self.path
+        ]
         return f"{self.name}:{lines[-1]}" if lines else None
 
     @staticmethod
@@ -76,7 +95,8 @@ class TaskFile:
 
 
 class Rebinding:
-    """Replaces the right side of `NAME = ...` (and its part of `A, B = 1, 2`) where NAME has another value."""
+    """Replaces the right side of `NAME = ...` (and its part of `A, B = 1, 2`) where NAME has another
+    value."""
 
     def __init__(self, sizes):
         self.sizes = sizes
@@ -95,7 +115,11 @@ class Rebinding:
             # Messages know lists only.
             size = tuple(size) if isinstance(value, ast.Tuple) and isinstance(size, list) else size
             return ast.copy_location(ast.parse(repr(size), mode="eval").body, value)
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        if (
+            isinstance(target, ast.Tuple)
+            and isinstance(value, ast.Tuple)
+            and len(target.elts) == len(value.elts)
+        ):
             value.elts = [self.rebound(one, of) for one, of in zip(target.elts, value.elts)]
         return value
 

@@ -1,6 +1,9 @@
 """Inputs a task did not think of: the same get_inputs, fed from other random numbers.
 
-The task's own code still makes masks, triangles, distributions and indices of them, so those stay what they must be."""
+The task's own code still makes masks, triangles, distributions and indices of them, so those stay what
+they must be.
+"""
+
 import torch
 from torch.overrides import TorchFunctionMode
 
@@ -9,7 +12,8 @@ NORMAL = {torch.randn, torch.randn_like, torch.Tensor.normal_, torch.normal}
 
 NAMES = ("nominal", "signed", "wide", "ragged")
 
-# For each variant the ways to make it, the most demanding first: the first that the reference itself survives is used.
+# For each variant the ways to make it, the most demanding first: the first that the reference itself
+# survives is used.
 WIDTHS = {torch.float32: (30.0, 4.0), torch.bfloat16: (30.0, 4.0), torch.float16: (8.0, 3.0)}
 
 
@@ -23,21 +27,28 @@ def widened(by):
 
 def ragged(with_zeros):
     """Rows of zeros, rows of one value, and the others moved away from zero."""
+
     def change(drawn, uniform):
         rows = (drawn + 3).reshape(-1, drawn.shape[-1]) if drawn.dim() > 1 else (drawn + 3).reshape(-1, 1)
         rows[1::5] = 1.5
         rows[0::5] = 0.0 if with_zeros else 2.5
         return rows.reshape(drawn.shape)
+
     return change
 
 
 def ways(name, precision):
-    return {"nominal": [None], "signed": [signed], "wide": [widened(by) for by in WIDTHS[precision]],
-            "ragged": [ragged(True), ragged(False)]}[name]
+    return {
+        "nominal": [None],
+        "signed": [signed],
+        "wide": [widened(by) for by in WIDTHS[precision]],
+        "ragged": [ragged(True), ragged(False)],
+    }[name]
 
 
 class Source(TorchFunctionMode):
-    """Changes what random floating-point tensors hold as they are drawn. Single numbers are left alone: they scale."""
+    """Changes what random floating-point tensors hold as they are drawn. Single numbers are left
+    alone: they scale."""
 
     def __init__(self, change):
         super().__init__()

@@ -1,5 +1,7 @@
-"""Tasks in KernelBench's format: the sizes they are judged at, their inputs and expected outputs, and which outputs
+"""Tasks in KernelBench's format: the sizes they are judged at, their inputs and expected outputs, and
+which outputs
 are taken for right. All of it on the host."""
+
 import contextlib
 import io
 import json
@@ -41,7 +43,9 @@ class Judged(unittest.TestCase):
 
     def prepared(self, name, kind="small", **more):
         case = self.case(name, kind, **{key: more[key] for key in ("precision", "mode") if key in more})
-        answer = tasks.prepare({"task": task(name), "case": case, "seed": 5, "secret": 9, "place": self.place, **more})
+        answer = tasks.prepare(
+            {"task": task(name), "case": case, "seed": 5, "secret": 9, "place": self.place, **more}
+        )
         json.dumps(answer, allow_nan=False)
         self.variants = {one["name"]: one for one in answer["variants"]}
         return answer
@@ -52,7 +56,9 @@ class Judged(unittest.TestCase):
         made = candidate(*inputs)
         path = Path(self.place) / "outputs.pt"
         torch.save(list(made) if isinstance(made, (tuple, list)) else [made], path)
-        answer = compare.compare({"expected": self.variants[variant]["expected"], "outputs": str(path), **more})
+        answer = compare.compare(
+            {"expected": self.variants[variant]["expected"], "outputs": str(path), **more}
+        )
         json.dumps(answer, allow_nan=False)
         return answer
 
@@ -127,7 +133,10 @@ class Cases(Judged):
 
     def test_cases_are_distinct(self):
         for name in ("linear_relu", "softmax", "grouped_conv", "embedding", "several_outputs", "dropout"):
-            seen = [json.dumps(one["inputs"]) + json.dumps(one["globals"]) for one in self.described(name)["cases"]]
+            seen = [
+                json.dumps(one["inputs"]) + json.dumps(one["globals"])
+                for one in self.described(name)["cases"]
+            ]
             self.assertEqual(len(seen), len(set(seen)), name)
 
     def test_primes(self):
@@ -203,7 +212,9 @@ class Inputs(Judged):
         answer = self.prepared("linear_relu")
         init, decoys = (torch.load(answer[key], weights_only=True) for key in ("init", "decoy"))
         small = self.case("linear_relu", "small")
-        self.assertEqual(init["arguments"], [small["globals"]["in_features"], small["globals"]["out_features"]])
+        self.assertEqual(
+            init["arguments"], [small["globals"]["in_features"], small["globals"]["out_features"]]
+        )
         self.assertEqual((init["mode"], init["precision"], init["seed"]), ("train", "float32", 5))
         self.assertEqual(len(decoys), 2)
         shown = [one for decoy in decoys for one in decoy]
@@ -217,6 +228,7 @@ class Inputs(Judged):
         def inputs(**more):
             self.prepared("softmax", variants=["nominal"], **more)
             return torch.load(self.variants["nominal"]["inputs"], weights_only=True)[0]
+
         first = inputs()
         self.assertTrue(torch.equal(first, inputs(seed=6)))
         self.assertFalse(torch.equal(first, inputs(secret=10)))
@@ -224,7 +236,9 @@ class Inputs(Judged):
 
     def test_variants(self):
         self.prepared("linear_relu")
-        inputs = {name: torch.load(one["inputs"], weights_only=True)[0] for name, one in self.variants.items()}
+        inputs = {
+            name: torch.load(one["inputs"], weights_only=True)[0] for name, one in self.variants.items()
+        }
         self.assertGreaterEqual(inputs["nominal"].min(), 0)
         self.assertLess(inputs["signed"].min(), -1)
         self.assertGreater(inputs["wide"].abs().max(), 50)
@@ -253,7 +267,9 @@ class Inputs(Judged):
 
     def test_without_values(self):
         case = self.case("linear_relu", "real")
-        answer = tasks.prepare({"task": task("linear_relu"), "case": case, "seed": 1, "place": self.place, "values": False})
+        answer = tasks.prepare(
+            {"task": task("linear_relu"), "case": case, "seed": 1, "place": self.place, "values": False}
+        )
         decoys = torch.load(answer["decoy"], weights_only=True)
         self.assertEqual([str(one.device) for one in decoys[1]], ["meta"])
         self.assertEqual(decoys[0][0].shape, (4096, 4096))
@@ -266,7 +282,9 @@ class Inputs(Judged):
             model = self.model("linear_relu", precision=dtype)
             for name, one in self.variants.items():
                 if one["used"]:
-                    self.assertTrue(self.judged(lambda x: model(x).detach(), name)["right"], (precision, name))
+                    self.assertTrue(
+                        self.judged(lambda x: model(x).detach(), name)["right"], (precision, name)
+                    )
 
 
 class Trivial(Judged):
@@ -305,8 +323,9 @@ class Hostile(Judged):
         def one_after_the_other(x):
             total = torch.zeros(x.shape[0], model.linear.out_features)
             for at in range(x.shape[1]):
-                total += x[:, at:at + 1] * model.linear.weight[:, at].detach()
+                total += x[:, at : at + 1] * model.linear.weight[:, at].detach()
             return torch.relu(total + model.linear.bias.detach())
+
         for variant in self.variants:
             self.assertTrue(self.judged(one_after_the_other, variant)["right"], variant)
 
@@ -319,9 +338,13 @@ class Hostile(Judged):
             def rounded(x):
                 with arithmetic.TensorFloat(), torch.no_grad():
                     return model(x)
-            self.assertIn(False, [self.judged(rounded, variant)["right"] for variant in self.variants], name)
+
+            self.assertIn(False, [self.judged(rounded, variant)["right"] for variant in self.variants],
+            name)
             self.prepared(name, allow_tf32=True)
-            self.assertEqual({self.judged(rounded, variant)["right"] for variant in self.variants}, {True}, name)
+            self.assertEqual(
+                {self.judged(rounded, variant)["right"] for variant in self.variants}, {True}, name
+            )
 
     def test_sums_in_sixteen_bits(self):
         answer = self.prepared("linear_relu", precision="float16")
@@ -331,12 +354,18 @@ class Hostile(Judged):
         def short(x):
             with arithmetic.ShortSums(), torch.no_grad():
                 return model(x)
+
         used = [name for name, one in self.variants.items() if one["used"]]
         self.assertIn(False, [self.judged(short, variant)["right"] for variant in used])
 
     def test_nothing_and_constants(self):
         self.prepared("softmax")
-        for candidate in (torch.zeros_like, torch.ones_like, lambda x: torch.full_like(x, 1 / x.shape[1]), lambda x: x):
+        for candidate in (
+            torch.zeros_like,
+            torch.ones_like,
+            lambda x: torch.full_like(x, 1 / x.shape[1]),
+            lambda x: x,
+        ):
             self.refused(candidate)
 
     def test_the_result_of_other_inputs(self):
@@ -348,10 +377,12 @@ class Hostile(Judged):
         self.prepared("softmax")
         rows, columns = self.case("softmax", "small")["inputs"][0]["shape"]
         for row, column in ((0, 0), (rows - 1, columns - 1), (rows // 2, columns // 3)):
+
             def broken(x):
                 made = torch.softmax(x, 1)
                 made[row, column] *= 1.01
                 return made
+
             worst = self.refused(broken)
             self.assertEqual((worst["worst"]["index"], worst["wrong"]), ([row, column], 1))
             self.assertGreater(worst["worst"]["ratio"], 1)
@@ -365,14 +396,18 @@ class Hostile(Judged):
     def test_no_numbers(self):
         self.prepared("softmax")
         for value in (float("nan"), float("inf"), -float("inf")):
+
             def broken(x):
                 made = torch.softmax(x, 1)
                 made[1, 2] = value
                 return made
+
             worst = self.refused(broken)
             self.assertEqual((worst["worst"]["ratio"], worst["worst"]["index"]), ("inf", [1, 2]))
-        self.assertEqual(self.refused(lambda x: torch.full_like(x, float("nan")))["nan"],
-                         self.refused(lambda x: torch.full_like(x, float("nan")))["elements"])
+        self.assertEqual(
+            self.refused(lambda x: torch.full_like(x, float("nan")))["nan"],
+            self.refused(lambda x: torch.full_like(x, float("nan")))["elements"],
+        )
 
     def test_overflow_where_it_need_not_be(self):
         """exp without the maximum taken off: right on the task's own inputs, wrong on wide ones."""
@@ -380,6 +415,7 @@ class Hostile(Judged):
 
         def naive(x):
             return torch.exp(x) / torch.exp(x).sum(1, keepdim=True)
+
         self.assertTrue(self.judged(naive)["right"])
         self.refused(naive, "wide")
 
@@ -390,12 +426,15 @@ class Hostile(Judged):
 
     def test_several_outputs(self):
         answer = self.prepared("several_outputs")
-        self.assertEqual(answer["structure"], {"tuple": ["tensor", {"dict": {"places": "tensor", "mean": "tensor"}}]})
+        self.assertEqual(
+            answer["structure"], {"tuple": ["tensor", {"dict": {"places": "tensor", "mean": "tensor"}}]}
+        )
         self.assertFalse(self.variants["ragged"]["used"])
 
         def right(x):
             values, places = x.max(1)
             return values, places, x.mean(1)
+
         self.assertTrue(self.judged(right, structure=answer["structure"])["right"])
         self.assertFalse(self.judged(right, structure={"list": ["tensor", "tensor", "tensor"]})["right"])
         worst = self.refused(lambda x: (right(x)[0], (right(x)[1] + 1) % x.shape[1], right(x)[2]))
@@ -410,8 +449,8 @@ class Hostile(Judged):
 
 class Imitations(unittest.TestCase):
     def test_tf32_has_ten_bits(self):
-        given = torch.tensor([1 + 2 ** -10, 1 + 2 ** -11, 1 + 2 ** -12, -3.0])
-        self.assertEqual(arithmetic.to_tf32(given).tolist(), [1 + 2 ** -10, 1 + 2 ** -10, 1.0, -3.0])
+        given = torch.tensor([1 + 2**-10, 1 + 2**-11, 1 + 2**-12, -3.0])
+        self.assertEqual(arithmetic.to_tf32(given).tolist(), [1 + 2**-10, 1 + 2**-10, 1.0, -3.0])
 
     def test_convolutions_are_split_right(self):
         images, weights, bias = torch.randn(2, 32, 9, 9), torch.randn(8, 32, 3, 3), torch.randn(8)
@@ -433,13 +472,19 @@ class Checkouts(unittest.TestCase):
             (level / name).write_text("")
 
     def find(self, problem, folder=None, level=1):
-        return kernelbench.find({"dir": str(folder or self.root), "level": level, "problem": problem})["name"]
+        return kernelbench.find({"dir": str(folder or self.root), "level": level, "problem":
+        problem})["name"]
 
     def test_both_layouts(self):
         for folder in (self.root, self.root / "KernelBench", self.root / "KernelBench" / "level1"):
             self.assertEqual(self.find("19", folder), "19_ReLU")
-            self.assertEqual([one["id"] for one in kernelbench.list_problems({"dir": str(folder), "level": 1})["problems"]],
-                             [2, 19, 20])
+            self.assertEqual(
+                [
+                    one["id"]
+                    for one in kernelbench.list_problems({"dir": str(folder), "level": 1})["problems"]
+                ],
+                [2, 19, 20],
+            )
 
     def test_names(self):
         for wanted in (19, "relu", "ReLU", "19_ReLU.py", "19_relu"):
@@ -448,11 +493,15 @@ class Checkouts(unittest.TestCase):
         self.assertEqual(self.find("Standard_matrix_multiplication_"), "2_Standard_matrix_multiplication")
 
     def test_what_is_not_there(self):
-        for call, text in ((lambda: self.find("9"), "2 to 20"), (lambda: self.find("softmax"), "no problem named"),
-                           (lambda: self.find("u"), "give the number"), (lambda: self.find("19", level=2), "level1"),
-                           (lambda: self.find("19", level="one"), "1, 2 or 3"),
-                           (lambda: self.find("19", folder="/nowhere"), "clone https"),
-                           (lambda: self.find("19", folder=self.root / "KernelBench" / "none"), "clone https")):
+        for call, text in (
+            (lambda: self.find("9"), "2 to 20"),
+            (lambda: self.find("softmax"), "no problem named"),
+            (lambda: self.find("u"), "give the number"),
+            (lambda: self.find("19", level=2), "level1"),
+            (lambda: self.find("19", level="one"), "1, 2 or 3"),
+            (lambda: self.find("19", folder="/nowhere"), "clone https"),
+            (lambda: self.find("19", folder=self.root / "KernelBench" / "none"), "clone https"),
+        ):
             with self.assertRaisesRegex(Fault, text):
                 call()
 
