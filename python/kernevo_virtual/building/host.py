@@ -41,7 +41,8 @@ def headers_for(size, text):
 
 def precompiled(toolchain, headers, cache):
     """A set of headers, made where it is not there; whoever else wants it meanwhile waits."""
-    key = hashlib.sha256((toolchain.versions + headers).encode()).hexdigest()[:16]
+    told = "\0".join((toolchain.versions, headers, *toolchain.frontend()))
+    key = hashlib.sha256(told.encode()).hexdigest()[:16]
     place = headers_place(cache)
     file = place / f"{headers}-{key}.pch"
     if file.exists():

@@ -20,11 +20,13 @@ LIBRARIES = ("c10", "c10_cuda", "torch_cpu", "torch_cuda", "torch", "torch_pytho
 TORCH_NVCC = ("-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__", "-D__CUDA_NO_BFLOAT16_CONVERSIONS__",
               "-D__CUDA_NO_HALF2_OPERATORS__", "--expt-relaxed-constexpr")
 PRECOMPILED = ("cuda_host", "tensor", "python", "large", "again")
+# Errors of clang that nvcc's host compiler lets pass.
+LENIENT = ("-w", "-Wno-c++11-narrowing", "-Wno-invalid-constexpr")
 # clang knows the launches of toolkits up to this one, which have not changed since.
 SDK = "12.5"
 
 
-class BuildTrouble(Exception):
+class BuildTrouble(RuntimeError):
     """The machine cannot build."""
 
 
@@ -49,7 +51,7 @@ class Toolchain:
         """clang's own compiler, without its driver: as CUDA, for the host, with none of clang's CUDA headers.
         torch's headers are those of a plain C++ compiler there."""
         return [*frontend_words(self.clang), *self.host_includes(), "-U__CUDA__", "-DTORCH_API_INCLUDE_EXTENSION_H",
-                *TORCH_NVCC[:4], f"-target-sdk-version={SDK}", "-aux-triple", "nvptx64-nvidia-cuda", "-w",
+                *TORCH_NVCC[:4], f"-target-sdk-version={SDK}", "-aux-triple", "nvptx64-nvidia-cuda", *LENIENT,
                 "-ferror-limit", "30"]
 
 

@@ -1,11 +1,16 @@
 """torch's own way: its flags, g++ and the stand-in for nvcc, each source whole. It takes minutes, and is the
 referee: what it refuses is the program's fault."""
+import re
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor
 
 from kernevo_virtual.building import commands, flags, register
 from kernevo_virtual.building.errors import as_error
-from kernevo_virtual.building.toolchain import TORCH_NVCC
+from kernevo_virtual.building.toolchain import BuildTrouble, TORCH_NVCC
+
+# Not the program's fault, and not to be remembered as such.
+MACHINE = re.compile(r"Killed signal|No space left on device|Cannot allocate memory|out of memory|Disk quota exceeded|"
+                     r"died due to signal|virtual memory exhausted")
 
 
 def build(toolchain, program, folder):
@@ -22,6 +27,8 @@ def build(toolchain, program, folder):
     with ThreadPoolExecutor(2) as pool:
         said = list(pool.map(lambda job: commands.run(job[1], folder, settings), jobs))
     for answer in said:
+        if answer.code < 0 or MACHINE.search(answer.output):
+            raise BuildTrouble(f"a compiler was stopped: {answer.output.strip()[-200:]}")
         if answer.code != 0:
             raise as_error(answer.output, program.files, "the compiler")
     library = folder / f"{program.name}.so"
