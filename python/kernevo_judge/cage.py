@@ -9,6 +9,7 @@ import sysconfig
 from .fault import Fault
 
 WINDOW = 1 << 42  # addresses for device memory: names only, no memory
+DESCRIPTORS = 256
 SPARE = 32 << 30  # addresses beside them: stacks of threads, libraries, compiled code
 # Of the system: what Python, torch, LLVM and their threads look at when they begin.
 SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/proc/cpuinfo",
@@ -61,4 +62,6 @@ def confine(readable, writable, memory, seconds, file_bytes, kind="program"):
 
 def limit_descriptors():
     # Files that are open and have no name any more are still on the disk.
-    resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    most = DESCRIPTORS if allowed == resource.RLIM_INFINITY else min(DESCRIPTORS, allowed)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

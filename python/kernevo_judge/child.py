@@ -1,4 +1,5 @@
 """One job in a process of its own: forked, watched, and gone with all it started when it ends."""
+import contextlib
 import ctypes
 import fcntl
 import os
@@ -296,8 +297,8 @@ def begin(work, results, prints, asks):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
-            file.write("1000")
+        with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+            file.write("1000")  # where memory is short, the stage and the judge stay
         results, asks = keep_only(results, prints, asks)
         work(lambda value: wire.send(results, value), asks)
     except BaseException as problem:  # pylint: disable=broad-except

@@ -70,7 +70,12 @@ def setUpModule():
     Staged.stage = Stage()
     if Staged.stage.hello["hello"] != 1:
         raise AssertionError(Staged.stage.hello)
-    Staged.stage.prepare()
+    try:
+        Staged.stage.prepare()
+    except AssertionError as problem:
+        if "can close the file system to no process" in str(problem):
+            raise unittest.SkipTest("SKIP: this system has neither Landlock nor user namespaces") from problem
+        raise
 
 
 def tearDownModule():
