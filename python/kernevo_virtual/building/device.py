@@ -30,7 +30,19 @@ class DeviceRefused(CannotSplit):
         self.text = text
 
 
-def prelude(names):
+# All of them take nvcc two seconds; these two are what AT_DISPATCH asks for, and take little.
+OF_HALVES = {"Half": "c10/util/Half.h", "BFloat16": "c10/util/BFloat16.h"}
+
+
+def torch_headers(names, text):
+    """Those for 16-bit numbers where nothing else of torch is named."""
+    others = re.search(r"\b(at|torch)\s*::|\bc10\s*::\s*(?!Half\b|BFloat16\b)", text)
+    if others or any(TORCH_MACROS.match(name) for name in names) or not names & set(OF_HALVES):
+        return OF_TORCH
+    return [header for name, header in OF_HALVES.items() if name in names]
+
+
+def prelude(names, device_text):
     """What stands before the device's part; `names`: all that it uses."""
     headers = list(STANDARD)
     if "std" in names or "min" in names or "max" in names:
@@ -39,8 +51,8 @@ def prelude(names):
         headers += ["cuda_fp16.h", "cuda_bf16.h"]
     text = "".join(f"#include <{header}>\n" for header in headers)
     if needs_torch(names):
-        text += "".join(f"#include <{header}>\n" for header in OF_TORCH)
-        text += "namespace torch { using namespace at; }\n"
+        text += "".join(f"#include <{header}>\n" for header in torch_headers(names, device_text))
+        text += "namespace at {}\nnamespace torch { using namespace at; }\n"
     return text
 
 
@@ -68,7 +80,7 @@ def is_of_template(readable):
 def compile_device(toolchain, text, names, output, architecture, flags, folders=()):
     """A file of PTX."""
     source = output.with_suffix(".device.cu")
-    source.write_text(prelude(names) + text, encoding="utf-8")
+    source.write_text(prelude(names, text) + text, encoding="utf-8")
     includes = [word for folder in folders for word in ("-I", folder)]
     if needs_torch(names):
         include = toolchain.torch / "include"
