@@ -274,8 +274,8 @@ private:
   Result<Answer<Recording>> record(const ProgramTask& task, const PreparedCase& prepared,
                                    bool last_chance, const fs::path& place) {
     // Another number of calls before it each time: who counts calls cannot know which one it is.
-    const int warm_ups =
-        1 + (places_ + static_cast<int>(task.secret % kMostWarmUps)) % kMostWarmUps;
+    const int drawn = 1 + (places_ + static_cast<int>(task.secret % kMostWarmUps)) % kMostWarmUps;
+    const int warm_ups = last_chance ? kMostWarmUps : drawn;
     KERNEVO_TRY(recorded, jobs_.record(task, options_.program, prepared, warm_ups, false, place));
     if (!recorded || !recorded->reads_back)
       return std::move(recorded);
