@@ -46,7 +46,7 @@ class Hostile(Staged):
         # Where it is not refused, nothing is there but what was given.
         self.withstood(f"if not {{'judged', 'task'}} & set(os.listdir({self.stage.folder!r})): raise PermissionError",
                        "if not any(name.isdigit() for name in os.listdir('/proc')): raise PermissionError",
-                       "if len(os.listdir('/')) < 10: raise PermissionError", "open('/tmp/anywhere', 'w')", "open('../anywhere', 'w')", "open('/dev/shm/anywhere', 'w')",
+                       "if not {'boot', 'var', 'home'} & set(os.listdir('/')): raise PermissionError", "open('/tmp/anywhere', 'w')", "open('../anywhere', 'w')", "open('/dev/shm/anywhere', 'w')",
                        "os.symlink('/etc/passwd', 'link')", "os.link(__file__, 'link')", "os.chmod(__file__, 0o777)",
                        "os.chmod('.', 0o777)", "os.chown('.', 1, 1)", "os.utime(__file__)", "os.mkfifo('pipe')",
                        "os.rename(__file__, 'mine')", "os.remove(__file__)", "open(__file__, 'w')", "os.truncate(__file__, 0)",
