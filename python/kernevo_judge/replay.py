@@ -12,9 +12,12 @@ import torch
 from . import trace as recording
 from .fault import Fault
 from .order import Order
+from .secret import secret_of
 from .trace import Memory, Trace, extent, wrong
 from .virtual_gpu import ON_DEVICE, TO_DEVICE, TO_HOST, Failed, VirtualGpu
 
+FILLING = 1 << 16          # values, over and over
+MOST_FILLED = 1 << 30      # bytes of an input
 MODES = {"sanitize": 0, "whole": 0, "priced": 2}  # what is executed
 BASE, LARGEST_WINDOW = 0x100000000000, 1 << 44
 POISON = 0xFF  # a NaN in every format: nothing is read that nobody wrote
@@ -44,7 +47,7 @@ def seed_of_blocks(request):
     """Which blocks stand for all of a launch follows what was recorded and the caller's secret: nobody who writes a
     kernel can know it, and the same replay costs the same each time."""
     folder = request["trace"] if os.path.isdir(request["trace"]) else os.path.dirname(request["trace"])
-    digest = hashlib.sha256(str(request.get("secret")).encode())
+    digest = hashlib.sha256((secret_of(request) if "secret_file" in request else "").encode())
     for name in ("trace.jsonl", "trace.data"):
         try:
             with open(os.path.join(folder, name), "rb") as file:
@@ -56,7 +59,7 @@ def seed_of_blocks(request):
 
 
 def replay(request):
-    """{trace, snapshot, record, inputs, place, gpu, mode, prices?, secret?} → {outputs, findings, report, work}.
+    """{trace, snapshot, record, inputs, place, gpu, mode, prices?, secret_file?} → {outputs, findings, report, work}.
 
     sanitize: each launch is looked at by the sanitizer; whole: everything runs; priced: of launches a few blocks, of
     operators nothing, so that there are no outputs. Prices are known but for sanitize, unless `prices` says otherwise.
@@ -124,6 +127,8 @@ class Replay:
         self.restore(self.request["snapshot"])
         if self.request.get("inputs"):
             self.place_inputs()
+        elif self.priced:
+            self.place_any_values()
 
     def allocate(self, address, size, kind):
         if kind == "host":
@@ -164,6 +169,16 @@ class Replay:
             if not isinstance(value, torch.Tensor) or value.shape != there.shape:
                 raise Fault("machine", "the inputs are of another case")
             there.copy_(value)
+
+    def place_any_values(self):
+        """A kernel that leaves out what is zero must not be had for nothing. Inputs that nobody could fill stay."""
+        for place in self.request["record"]["inputs"]:
+            if place.get("address") is None or not str(place.get("dtype")).startswith(("float", "bfloat")):
+                continue
+            there = self.tensor_at(place)
+            if there.numel() * there.element_size() <= MOST_FILLED:
+                there.copy_(torch.randn(min(there.numel(), FILLING)).repeat(-(-there.numel() // FILLING))
+                            [:there.numel()].view(there.shape))
 
     def tensor_at(self, place):
         """A tensor of the host over the GPU's memory."""

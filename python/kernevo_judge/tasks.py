@@ -13,6 +13,7 @@ from .footprint import Surveyor, init_arguments, input_values
 from .oracle import Oracle, Unusable, passing, tolerance_of
 from .precision import cast, name_of, precision_of
 
+from .secret import secret_of
 from .task_file import TaskFile
 
 MEMORY = 4 << 30
@@ -87,10 +88,10 @@ def in_float64(surveyor, case, mode):
 
 
 def prepare(request):
-    """{task, precision?, case: {id, globals}, seed, variants?, place, mode?, values?, secret?} → the
+    """{task, precision?, case: {id, globals}, seed, variants?, place, mode?, values?, secret_file?} → the
     files of a case.
 
-    Weights and decoys follow `seed`, which candidates may know. Judged inputs follow `secret`, which
+    Weights and decoys follow `seed`, which candidates may know. Judged inputs follow the secret, which
     they must not; without one they are different each time."""
     task_file, precision = TaskFile(request["task"]), precision_of(request)
     sizes = (request.get("case") or {}).get("globals") or {}
@@ -121,10 +122,11 @@ def prepare(request):
     elsewhere = oracle.exact(decoys[0])[0] if footprint.elements < LARGE else None
 
     made, trivial, missed, structure = [], None, [], None
+    secret = secret_of(request)
     for name in request.get("variants") or variants.NAMES:
         if name not in variants.NAMES:
             raise Fault("task", f"no variant '{name}': {', '.join(variants.NAMES)}")
-        answer, judged = one_variant(name, task_file, module, oracle, footprint, request)
+        answer, judged = one_variant(name, task_file, module, oracle, footprint, secret, request)
         if judged is not None:
             inputs, outputs, structure, escaped = judged
             answer["inputs"] = saved(place, f"inputs-{name}.pt", inputs)
@@ -152,13 +154,10 @@ def prepare(request):
     }
 
 
-def one_variant(name, task_file, module, oracle, footprint, request):
+def one_variant(name, task_file, module, oracle, footprint, secret, request):
     """(its reply, (inputs, outputs, structure, arithmetic that escapes) or None)."""
     reply = {"name": name, "used": False, "why": None, "inputs": None, "expected": None}
-    secret = request.get("secret")
-    seed = number_of(
-        os.urandom(16).hex() if secret is None else secret, name, (request.get("case") or {}).get("id")
-    )
+    seed = number_of(secret, name, (request.get("case") or {}).get("id"))
     for way in variants.ways(name, oracle.precision):
         source = variants.Source(way)
         try:

@@ -5,6 +5,7 @@ are taken for right. All of it on the host."""
 import contextlib
 import io
 import json
+import os
 import sys
 import tempfile
 import unittest
@@ -43,9 +44,12 @@ class Judged(unittest.TestCase):
 
     def prepared(self, name, kind="small", **more):
         case = self.case(name, kind, **{key: more[key] for key in ("precision", "mode") if key in more})
-        answer = tasks.prepare(
-            {"task": task(name), "case": case, "seed": 5, "secret": 9, "place": self.place, **more}
-        )
+        secret = more.pop("secret", 9)
+        if secret is not None:
+            more["secret_file"] = os.path.join(self.place, "secret")
+            with open(more["secret_file"], "w", encoding="utf-8") as file:
+                file.write(str(secret))
+        answer = tasks.prepare({"task": task(name), "case": case, "seed": 5, "place": self.place, **more})
         json.dumps(answer, allow_nan=False)
         self.variants = {one["name"]: one for one in answer["variants"]}
         return answer

@@ -87,6 +87,7 @@ struct Care {
   bool every_kind = false; // of inputs, not the task's own alone
   bool sanitize = false;
   bool last_chance = false; // it has failed at other sizes
+  bool price = false;
 };
 
 class ProgramLadder {
@@ -104,8 +105,13 @@ public:
       return tl::unexpected<Error>(of_task(described.error()));
     check_.task = std::move(*described);
     warn_all(check_.task.warnings);
+    // Where the task's own sizes are too large, what smaller ones take is what they are held
+    // against.
+    const Care small{.every_kind = true,
+                     .sanitize = true,
+                     .price = !options_.small_only && !fits(*check_.task.find(CaseKind::real))};
     for (const CaseKind kind : {CaseKind::small, CaseKind::odd}) {
-      KERNEVO_TRY(fault, judge_all(kind, Rung::small_shapes, {true, true}));
+      KERNEVO_TRY(fault, judge_all(kind, Rung::small_shapes, small));
       if (fault)
         return retried_at_own_sizes(std::move(*fault));
     }
@@ -160,27 +166,21 @@ private:
   Result<std::optional<CaseFault>> judge_large() {
     const ProgramCase& real = *check_.task.find(CaseKind::real);
     if (fits(real))
-      return judge(real, Rung::real_shapes, {});
-    KERNEVO_TRY(middle, judge_all(CaseKind::middle, Rung::real_shapes, {}));
-    if (middle)
-      return std::optional(std::move(*middle));
-    const ProgramCase* nearest = check_.task.find(CaseKind::scaled);
-    if (nearest != nullptr && fits(*nearest)) {
-      KERNEVO_TRY(fault, judge(*nearest, Rung::real_shapes, {}));
+      return judge(real, Rung::real_shapes, {.price = options_.price});
+    for (const CaseKind kind : {CaseKind::middle, CaseKind::scaled}) {
+      const ProgramCase* one = check_.task.find(kind);
+      if (one == nullptr || !fits(*one))
+        continue;
+      KERNEVO_TRY(fault, judge(*one, Rung::real_shapes, {.price = true}));
       if (fault)
         return std::optional(std::move(*fault));
-    } else {
-      nearest = check_.task.find(CaseKind::middle);
     }
-    if (nearest == nullptr)
-      nearest = check_.task.find(CaseKind::small);
-    if (nearest == nullptr) {
-      unproven_ = fmt::format("the task's own sizes ({}) are too large for this machine, and the "
-                              "task names no sizes that could be made smaller",
-                              real.inputs);
-      return std::optional<CaseFault>();
-    }
-    return same_at(real, *nearest);
+    if (priced_ != nullptr)
+      return same_at(real, *priced_);
+    unproven_ = fmt::format("the task's own sizes ({}) are too large for this machine, and none of "
+                            "the task's sizes could be made smaller",
+                            real.inputs);
+    return std::optional<CaseFault>();
   }
 
   Result<std::optional<CaseFault>> same_at(const ProgramCase& real, const ProgramCase& judged) {
@@ -188,12 +188,10 @@ private:
     KERNEVO_TRY(own, price_program(jobs_, slow(real), options_.program, real, fresh_place()));
     if (!own)
       return blame(own.error(), Rung::real_shapes);
-    KERNEVO_TRY(seen, price_program(jobs_, slow(judged), options_.program, judged, fresh_place()));
-    if (!seen)
-      return blame(seen.error(), Rung::real_shapes);
-    std::string why = !own->unpriced.empty() ? own->unpriced : seen->unpriced;
+    const ProgramPrice& seen = *check_.price; // of what was found right
+    std::string why = !own->unpriced.empty() ? own->unpriced : seen.unpriced;
     if (why.empty())
-      why = why_not_same_work({&judged, &*seen}, {&real, &*own}, gpu_);
+      why = why_not_same_work({&judged, &seen}, {&real, &*own}, gpu_);
     if (!why.empty()) {
       unproven_ = why;
     } else {
@@ -258,13 +256,14 @@ private:
       if (fault)
         return std::optional(std::move(*fault));
     }
-    if (options_.price && one.kind == CaseKind::real) {
+    if (care.price) {
       // The work that was found right, and no other, is what it is paid for.
       KERNEVO_TRY(
           price, price_recording(jobs_, task, *recorded, prepared->variants.front().inputs, place));
       if (!price)
         return blame(price.error(), rung);
       check_.price = std::move(*price);
+      priced_ = &one;
     }
     std::error_code ignored;
     fs::remove_all(place, ignored);
@@ -360,7 +359,11 @@ private:
       std::vector<CheckedCase> before = std::exchange(check_.verdict.cases, {});
       // All that small sizes are judged by is left to them.
       const bool sanitize = kSanitized * seconds_whole(real) <= patience();
-      KERNEVO_TRY(fault, judge(real, Rung::real_shapes, {true, sanitize, true}));
+      KERNEVO_TRY(fault, judge(real, Rung::real_shapes,
+                               {.every_kind = true,
+                                .sanitize = sanitize,
+                                .last_chance = true,
+                                .price = options_.price}));
       if (!fault) {
         warn(fmt::format("made for the task's own sizes alone: {}", small.summary));
         return concluded();
@@ -420,6 +423,8 @@ private:
       elements += one.elements_checked.value_or(0);
     }
     verdict.correct = true;
+    if (!options_.price)
+      check_.price.reset();
     verdict.summary = fmt::format(
         "correct on {} cases, {} elements compared, worst error {:.0f} % of its tolerance",
         verdict.cases.size(), elements, worst * 100);
@@ -434,7 +439,8 @@ private:
   Gpu gpu_;
   fs::path place_;
   ProgramCheck check_;
-  std::string unproven_; // why
+  std::string unproven_;                // why
+  const ProgramCase* priced_ = nullptr; // the last of those that were found right and priced
   int places_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "kernevo/programs/stage_jobs.h"
 
+#include "kernevo/base/files.h"
 #include "kernevo/base/hash.h"
 #include "kernevo/model/json_fields.h"
 
@@ -193,6 +194,14 @@ Json request_for(const ProgramTask& task, const char* what) {
   return request;
 }
 
+// What the stage reads of a request stays in its memory, which candidates that are forked later
+// inherit: a secret goes past it, to the job alone.
+Result<std::string> secret_file(const ProgramTask& task, const fs::path& place) {
+  const fs::path file = place / "secret";
+  KERNEVO_CHECK(write_file_atomically(file, fmt::format("{}", task.secret)));
+  return file.string();
+}
+
 template <class T, class Reader>
 Result<Answer<T>> read_answer(Result<Answer<std::string>> said, Reader&& reader) {
   if (!said)
@@ -295,7 +304,8 @@ Result<Answer<PreparedCase>> StageJobs::prepare(const ProgramTask& task, const P
   request["variants"] =
       every_kind ? Json::array({"nominal", "signed", "wide", "ragged"}) : Json::array({"nominal"});
   request["values"] = values;
-  request["secret"] = task.secret;
+  KERNEVO_TRY(secret, secret_file(task, place));
+  request["secret_file"] = secret;
   request["place"] = place.string();
   return read_answer<PreparedCase>(ask(dump_json(request), task.seconds), prepared_of);
 }
@@ -336,6 +346,8 @@ Result<Answer<Replayed>> StageJobs::replay(const ProgramTask& task, const Record
   request["inputs"] = inputs.empty() ? Json(nullptr) : Json(inputs.string());
   request["place"] = place.string();
   request["mode"] = name_of(mode);
+  KERNEVO_TRY(secret, secret_file(task, place));
+  request["secret_file"] = secret;
   return read_answer<Replayed>(ask(dump_json(request), task.seconds), replayed_of);
 }
 

@@ -1,5 +1,6 @@
 #include "kernevo/programs/stage_jobs.h"
 
+#include "kernevo/base/temporary_folder.h"
 #include "scripted_stage.h"
 
 #include <cmath>
@@ -80,16 +81,19 @@ TEST(StageJobs, NumbersThatJsonHasNotAreRead) {
 TEST(StageJobs, WhatTheRecorderSaidGoesToTheReplayAsItWas) {
   auto script = honest({});
   auto jobs = jobs_of(script);
+  const auto place = TemporaryFolder::make();
+  ASSERT_TRUE(place);
   PreparedCase prepared;
-  const auto recorded = jobs.record(a_task(), {"program.py"}, prepared, 1, false, "place");
+  const auto recorded = jobs.record(a_task(), {"program.py"}, prepared, 1, false, place->path());
   ASSERT_TRUE(recorded && *recorded);
   const auto replayed =
-      jobs.replay(a_task(), **recorded, "inputs.pt", ReplayMode::sanitize, "place");
+      jobs.replay(a_task(), **recorded, "inputs.pt", ReplayMode::sanitize, place->path());
   ASSERT_TRUE(replayed && *replayed);
   const Json& request = script.asked.back();
   EXPECT_EQ(request.at("trace"), "trace");
   EXPECT_EQ(request.at("record").at("structure"), "tensor");
   EXPECT_EQ(request.at("mode"), "sanitize");
+  EXPECT_FALSE(request.contains("secret")); // what the stage reads, candidates may find
   EXPECT_EQ((*replayed)->report.kernels.at(0).kernel, "add");
 }
 
