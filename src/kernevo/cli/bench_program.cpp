@@ -36,8 +36,9 @@ struct Wrong {
 
 class Pricing {
 public:
-  Pricing(const BenchProgramOptions& options, StageJobs& jobs, ProgramTask task)
-      : options_(options), jobs_(jobs), task_(std::move(task)), status_(options.common) {}
+  Pricing(const BenchProgramOptions& options, StageJobs& jobs, const ProgramWords& words)
+      : options_(options), jobs_(jobs), title_(words.title), task_(words.task),
+        status_(options.common) {}
 
   // Nothing when all entries have a time; else what is wrong with one.
   Result<std::optional<Wrong>> price_all(std::vector<Entry>& entries) {
@@ -62,6 +63,7 @@ public:
     return std::optional<Wrong>();
   }
 
+  const std::string& title() const { return title_; }
   const ProgramTask& task() const { return task_; }
   const ProgramCase& sizes() const { return sizes_; }
 
@@ -107,6 +109,7 @@ private:
 
   const BenchProgramOptions& options_;
   StageJobs& jobs_;
+  std::string title_;
   ProgramTask task_;
   ProgramCase sizes_;
   StatusLine status_;
@@ -180,7 +183,7 @@ Result<int> run(const BenchProgramOptions& options, std::size_t programs) {
   else
     entries = {{"A", {words.programs[0], options.task.class_name}},
                {"B", {words.programs[1], options.task.class_name}}};
-  Pricing pricing(options, jobs, words.task);
+  Pricing pricing(options, jobs, words);
   KERNEVO_TRY(wrong, pricing.price_all(entries));
   if (wrong)
     return report_wrong(options, pricing, *wrong);

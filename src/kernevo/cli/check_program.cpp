@@ -44,10 +44,10 @@ void print_result(const CheckProgramOptions& options, const ProgramWords& words,
                   const ProgramCheck& check) {
   const Verdict& verdict = check.verdict;
   if (!options.common.quiet) {
-    fmt::print("task     {} ({}, {})\nprogram  {} ({})\ndevice   virtual {}\n",
-               words.task.file.string(), words.task.precision,
-               check.task.mode.empty() ? "mode unknown" : check.task.mode,
-               words.programs.front().string(), name_of(check.language), words.task.gpu);
+    fmt::print("task     {} ({}, {})\nprogram  {} ({})\ndevice   virtual {}\n", words.title,
+               words.task.precision, check.task.mode.empty() ? "mode unknown" : check.task.mode,
+               options.words.back().empty() ? options.words.front() : options.words.back(),
+               name_of(check.language), words.task.gpu);
     if (check.launches + check.operators > 0)
       fmt::print("asks     {} launches of kernels and {} operators of torch in one call\n",
                  check.launches, check.operators);

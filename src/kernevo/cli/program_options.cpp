@@ -102,6 +102,7 @@ Result<ProgramWords> find_program_task(StageJobs& jobs, const std::vector<std::s
   }
   KERNEVO_TRY(file, tasks == 1 ? task_file(words.front()) : problem_file(jobs, options));
   found.task.file = file;
+  found.title = tasks == 1 ? words.front() : file.string();
   return found;
 }
 

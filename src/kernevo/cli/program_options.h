@@ -33,6 +33,7 @@ bool is_program_task(const std::string& task, const ProgramTaskOptions& options)
 Result<std::string> program_gpu(const DeviceChoice& device);
 
 struct ProgramWords {
+  std::string title; // of the task, as people named it
   ProgramTask task;
   std::vector<std::filesystem::path> programs;
 };

@@ -62,15 +62,28 @@ std::optional<FindingKind> finding_named(std::string_view name) {
   return std::nullopt;
 }
 
-CaseFault fault_of(const ReplayFinding& found, Rung running) {
+// The program's name without the folders it was compiled in.
+std::string without_folders(std::string text, const fs::path& program) {
+  const std::string name = program.filename().string();
+  for (std::size_t at = text.find('/' + name); at != std::string::npos;
+       at = text.find('/' + name, at + 1)) {
+    const std::size_t begin = text.rfind(' ', at);
+    const std::size_t first = begin == std::string::npos ? 0 : begin + 1;
+    text.erase(first, at + 1 - first);
+    at = first;
+  }
+  return text;
+}
+
+CaseFault fault_of(const ReplayFinding& found, const fs::path& program, Rung running) {
   CaseFault made;
   made.rung = running;
   const auto kind = finding_named(found.kind);
   made.kind = kind ? kernevo::fault_of(*kind) : FaultKind::candidate_runtime_error;
-  made.summary = found.text;
+  made.summary = without_folders(found.text, program);
   Finding finding;
   finding.kind = kind.value_or(FindingKind::crash);
-  finding.message = found.text;
+  finding.message = made.summary;
   finding.kernel = found.kernel;
   made.finding = std::move(finding);
   return made;
@@ -310,7 +323,7 @@ private:
         return tl::unexpected<Error>(error_of(replayed.error()));
       fault = fault_of(replayed.error(), rung);
     } else if (!replayed->findings.empty()) {
-      fault = fault_of(replayed->findings.front(), rung);
+      fault = fault_of(replayed->findings.front(), options_.program.file, rung);
     } else {
       KERNEVO_TRY(compared, jobs_.compare(task, variant.expected, replayed->outputs));
       if (!compared)
