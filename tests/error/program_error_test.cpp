@@ -1,8 +1,8 @@
 // What is wrong with a command about Python programs, before any Python is asked.
 #include "kernevo/base/subprocess.h"
+#include "places.h"
 #include "run_program.h"
 #include "test_folder.h"
-#include "places.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
