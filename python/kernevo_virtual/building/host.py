@@ -18,13 +18,18 @@ OF_PYTHON = re.compile(r"\b(pybind11|py)::|\bPYBIND11_\w+|\bPyObject\b|\btorch::
 INCLUDED = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"][^\n]*", re.MULTILINE)
 
 
-def headers_place(cache):
-    """Beside the layer where that can be written, so that they are made once for an environment."""
+def headers_place(cache, file):
+    """Beside the layer where they are, or can be made, so that they are made once for an environment."""
     folder = LAYER / "precompiled"
+    if (folder / file).exists():
+        return folder
     try:
         folder.mkdir(exist_ok=True)
-        if os.access(folder, os.W_OK):
-            return folder
+        # Only trying tells: a confined process may not write what its user may.
+        trial = folder / f"{os.getpid()}.trial"
+        trial.touch()
+        trial.unlink()
+        return folder
     except OSError:
         pass
     folder = Path(cache) / "precompiled"
@@ -43,8 +48,9 @@ def precompiled(toolchain, headers, cache):
     """A set of headers, made where it is not there; whoever else wants it meanwhile waits."""
     told = "\0".join((toolchain.versions, headers, *toolchain.frontend()))
     key = hashlib.sha256(told.encode()).hexdigest()[:16]
-    place = headers_place(cache)
-    file = place / f"{headers}-{key}.pch"
+    name = f"{headers}-{key}.pch"
+    place = headers_place(cache, name)
+    file = place / name
     if file.exists():
         return file
     below = ["-include-pch", precompiled(toolchain, BELOW[headers], cache)] if headers in BELOW else []
