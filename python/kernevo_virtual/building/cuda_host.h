@@ -1,5 +1,6 @@
-// What clang needs to compile the host's part of a CUDA program without its own CUDA headers: the words that
-// it knows as attributes, the launch's first half, and what cuda_runtime.h gives only to nvcc.
+// What clang needs to compile the host's part of a CUDA program without its own CUDA headers: the
+// words that it knows as attributes, the launch's first half, and what cuda_runtime.h gives only to
+// nvcc.
 #pragma once
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -30,39 +31,48 @@
 extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
                                                 struct CUstream_st* stream = nullptr);
 
-template <class T> static inline cudaError_t cudaFuncSetAttribute(T* kernel, cudaFuncAttribute attribute, int value) {
+template <class T>
+static inline cudaError_t cudaFuncSetAttribute(T* kernel, cudaFuncAttribute attribute, int value) {
   return ::cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
 }
-template <class T> static inline cudaError_t cudaFuncSetCacheConfig(T* kernel, cudaFuncCache config) {
+template <class T>
+static inline cudaError_t cudaFuncSetCacheConfig(T* kernel, cudaFuncCache config) {
   return ::cudaFuncSetCacheConfig(reinterpret_cast<const void*>(kernel), config);
 }
-template <class T> static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, T* kernel) {
+template <class T>
+static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, T* kernel) {
   return ::cudaFuncGetAttributes(attributes, reinterpret_cast<const void*>(kernel));
 }
 template <class T> static inline cudaError_t cudaFuncGetName(const char** name, T* kernel) {
   return ::cudaFuncGetName(name, reinterpret_cast<const void*>(kernel));
 }
 template <class T>
-static inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t count, size_t offset = 0,
+static inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t count,
+                                             size_t offset = 0,
                                              cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
   return ::cudaMemcpyToSymbol(reinterpret_cast<const void*>(&symbol), from, count, offset, kind);
 }
 template <class T>
-static inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t count, size_t offset = 0,
+static inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t count,
+                                                  size_t offset = 0,
                                                   cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                                   cudaStream_t stream = nullptr) {
-  return ::cudaMemcpyToSymbolAsync(reinterpret_cast<const void*>(&symbol), from, count, offset, kind, stream);
+  return ::cudaMemcpyToSymbolAsync(reinterpret_cast<const void*>(&symbol), from, count, offset,
+                                   kind, stream);
 }
 template <class T>
-static inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t count, size_t offset = 0,
+static inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t count,
+                                               size_t offset = 0,
                                                cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
   return ::cudaMemcpyFromSymbol(to, reinterpret_cast<const void*>(&symbol), count, offset, kind);
 }
 template <class T>
-static inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t count, size_t offset = 0,
+static inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t count,
+                                                    size_t offset = 0,
                                                     cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                                     cudaStream_t stream = nullptr) {
-  return ::cudaMemcpyFromSymbolAsync(to, reinterpret_cast<const void*>(&symbol), count, offset, kind, stream);
+  return ::cudaMemcpyFromSymbolAsync(to, reinterpret_cast<const void*>(&symbol), count, offset,
+                                     kind, stream);
 }
 template <class T> static inline cudaError_t cudaGetSymbolAddress(void** address, const T& symbol) {
   return ::cudaGetSymbolAddress(address, reinterpret_cast<const void*>(&symbol));

@@ -1,5 +1,6 @@
 // Of torch what an extension may include without naming it.
 #include <torch/extension.h>
+
 #include <ATen/AccumulateType.h>
 #include <ATen/OpMathType.h>
 #include <ATen/cuda/CUDAContext.h>
@@ -8,4 +9,6 @@
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
+
+// Last: it takes words that the others use.
 #include "cuda_host.h"

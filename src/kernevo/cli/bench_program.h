@@ -17,7 +17,7 @@ struct BenchProgramOptions {
   double memory_gb = 8;
   double patience_minutes = 5;
   bool unchecked = false;
-  bool profile = false;    // each kernel's shapes and resources
+  bool profile = false; // each kernel's shapes and resources
 };
 
 // The program's time beside the reference's.
