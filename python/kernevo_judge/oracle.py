@@ -34,6 +34,7 @@ class Output:
     def __init__(self, exact, dtype, rtol, atol):
         self.exact, self.dtype = exact, dtype
         self.rtol, self.atol = rtol, atol
+        self.easing = 1.0  # for who is seen to do without narrower arithmetic: the tolerance times so much
         self.scale = scale_of(exact)
 
     def worst(self, actual):
@@ -60,6 +61,7 @@ class Output:
             "dtype": self.dtype,
             "rtol": self.rtol,
             "atol": self.atol,
+            "easing": self.easing,
             "scale": self.scale,
         }
 
@@ -209,6 +211,7 @@ class Oracle:
             closer = max(least, summed / output.rtol, bad / (3 if self.precision == torch.float32 else 1.7))
             told = closer <= 0.8 * bad
             if told and not self.fixed:
+                output.easing = max(1.0, factor / closer)
                 factor = closer
             told = told and bad > factor
         output.widen(factor)

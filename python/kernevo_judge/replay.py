@@ -18,6 +18,9 @@ from .virtual_gpu import ON_DEVICE, TO_DEVICE, TO_HOST, Failed, VirtualGpu
 
 FILLING = 1 << 16          # values, over and over
 MOST_FILLED = 1 << 30      # bytes of an input
+# In PTX, and as torch writes types of tensors.
+NARROW = (b".f16", b".bf16", b".tf32", b".e4m3", b".e5m2")
+NARROW_TENSORS = ("Half", "BFloat16", "ComplexHalf", "Float8")
 MODES = {"sanitize": 0, "whole": 0, "priced": 2}  # what is executed
 BASE, LARGEST_WINDOW = 0x100000000000, 1 << 44
 POISON = 0xFF  # a NaN in every format: nothing is read that nobody wrote
@@ -82,7 +85,7 @@ def replay(request):
                 raise Fault("raised", f"its work cannot be done on these inputs: {problem}", None,
                             report["problems"]) from problem
     return {"outputs": outputs, "findings": findings_of(report), "report": report,
-            "work": list(run.work.values())[:MOST_WORK]}
+            "work": list(run.work.values())[:MOST_WORK], "narrow": run.narrow}
 
 
 def findings_of(report):
@@ -103,6 +106,7 @@ class Replay:
         self.modules, self.streams, self.points = {}, {0: None}, {}
         self.hashes = {}         # of the modules' texts
         self.work = {}           # what was done how often
+        self.narrow = False      # numbers of less than 32 bits are computed with
         self.looks = len(trace.streams_used()) > 1 and not self.priced
         self.schemas = {}
         self.data = data
@@ -223,6 +227,7 @@ class Replay:
             if piece[1] > recording.LARGEST_TEXT:
                 raise wrong("a module is too long")
             texts.append(self.trace.data(piece, self.data))
+        self.narrow = self.narrow or any(word in text for text in texts for word in NARROW)
         self.hashes[one["module"]] = hashlib.sha256(b"\0".join(texts)).hexdigest()
         addresses = [address for _, address, _ in one["globals"]]
         for _, address, size in one["globals"]:
@@ -369,6 +374,7 @@ class Replay:
             return ["undefined"]
         if kind == "tensor":
             _, dtype, address, sizes, strides, flags = value
+            self.narrow = self.narrow or dtype.startswith(NARROW_TENSORS)
             size = extent(value)
             room = 0
             if size:

@@ -115,7 +115,7 @@ double LaunchCounts::represented() const {
   double sum = 0;
   for (const BlockCounts& one : blocks)
     sum += one.weight;
-  return std::max(1.0, sum);
+  return sum > 0 ? sum : 1;
 }
 
 std::string to_json(const LaunchCounts& counts) {

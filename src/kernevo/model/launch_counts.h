@@ -79,7 +79,7 @@ struct LaunchCounts {
   // Where every block was tallied: how far the sums are from the exact ones, relative.
   std::optional<double> sampling_error;
 
-  // How many blocks the sums are worth; never less than one, for they are divided by it.
+  // How many blocks the sums are worth: less than one where counting ended inside the first.
   double represented() const;
 
   bool operator==(const LaunchCounts&) const = default;

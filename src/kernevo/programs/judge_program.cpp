@@ -204,7 +204,8 @@ private:
     const ProgramPrice& seen = *check_.price; // of what was found right
     std::string why = !own->unpriced.empty() ? own->unpriced : seen.unpriced;
     if (why.empty())
-      why = why_not_same_work({&judged, &seen}, {&real, &*own}, gpu_);
+      why = why_not_same_work({&judged, &seen}, {&real, &*own}, gpu_,
+                              options_.task.precision != "fp32" || options_.task.allow_tf32);
     if (!why.empty()) {
       unproven_ = why;
     } else {
@@ -325,7 +326,8 @@ private:
     } else if (!replayed->findings.empty()) {
       fault = fault_of(replayed->findings.front(), options_.program.file, rung);
     } else {
-      KERNEVO_TRY(compared, jobs_.compare(task, variant.expected, replayed->outputs));
+      KERNEVO_TRY(compared,
+                  jobs_.compare(task, variant.expected, replayed->outputs, replayed->narrow));
       if (!compared)
         return blame(compared.error(), rung);
       record.elements_checked = compared->elements;

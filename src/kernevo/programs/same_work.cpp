@@ -1,5 +1,7 @@
 #include "kernevo/programs/same_work.h"
 
+#include "kernevo/model/dtype.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
@@ -47,7 +49,8 @@ double working_ns(const ProgramReport& report) {
 
 } // namespace
 
-std::string why_not_same_work(const PricedCase& judged, const PricedCase& larger, const Gpu& gpu) {
+std::string why_not_same_work(const PricedCase& judged, const PricedCase& larger, const Gpu& gpu,
+                              bool narrow) {
   const ProgramReport& small = judged.price->report;
   const ProgramReport& large = larger.price->report;
   for (const auto& [from, in, how] :
@@ -57,23 +60,26 @@ std::string why_not_same_work(const PricedCase& judged, const PricedCase& larger
         std::tuple(operators_of(large), operators_of(small), "also calls")})
     if (const std::string name = first_missing(from, in); !name.empty())
       return fmt::format("at the task's own sizes it {} '{}'", how, name);
-  // Half of what a tensor of the result takes to write: some of it may stay in the cache.
+  // Half of what moving the result or the arithmetic takes: some of a result may stay in the cache,
+  // and there are ways to the same numbers with less arithmetic.
   const double written =
       static_cast<double>(larger.sizes->output_bytes) - static_cast<double>(gpu.l2_cache.value);
-  const double least_ns = 0.5 * written / gpu.dram_gbps;
+  const double rate = gpu.peak_operations_per_second(narrow ? DType::float16 : DType::float32);
+  const double least_ns =
+      0.5 * std::max(written / gpu.dram_gbps, rate > 0 ? larger.sizes->flops / rate * 1e9 : 0);
   if (larger.price->time.value < least_ns)
-    return fmt::format("at the task's own sizes it takes {:.1f} us, less than writing the result",
-                       larger.price->time.value / 1e3);
-  // A quarter of what the sizes let expect: larger work fills a GPU better.
+    return fmt::format("at the task's own sizes it takes {:.1f} us, less than an {} can",
+                       larger.price->time.value / 1e3, gpu.name);
+  // Larger work fills a GPU better, how much better nobody can say; but it does not come for
+  // nothing.
   const double bytes = static_cast<double>(larger.sizes->bytes()) /
                        static_cast<double>(std::max<std::uint64_t>(1, judged.sizes->bytes()));
   const double flops = judged.sizes->flops > 0 ? larger.sizes->flops / judged.sizes->flops : bytes;
-  const double expected = 0.25 * std::min(bytes, flops) * working_ns(small);
-  if (working_ns(large) + 3000 < expected)
+  const double work = std::min(bytes, flops);
+  if (work > 8 && working_ns(large) < 1.5 * working_ns(small))
     return fmt::format("at the task's own sizes it does {:.0f} times the work in {:.1f} times the "
                        "time",
-                       std::min(bytes, flops),
-                       working_ns(large) / std::max(1.0, working_ns(small)));
+                       work, working_ns(large) / std::max(1.0, working_ns(small)));
   return "";
 }
 

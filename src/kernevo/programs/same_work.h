@@ -15,7 +15,8 @@ struct PricedCase {
   const ProgramPrice* price = nullptr;
 };
 
-// Why that cannot be said; empty where it can.
-std::string why_not_same_work(const PricedCase& judged, const PricedCase& larger, const Gpu& gpu);
+// Why that cannot be said; empty where it can. `narrow`: the task's numbers have sixteen bits.
+std::string why_not_same_work(const PricedCase& judged, const PricedCase& larger, const Gpu& gpu,
+                              bool narrow);
 
 } // namespace kernevo

@@ -155,6 +155,7 @@ Replayed replayed_of(const Json& json) {
         {one.at("kind"), one_line(one.at("text").get<std::string>(), kLongestComplaint),
          one.contains("kernel") && one.at("kernel").is_string() ? one.at("kernel")
                                                                 : Json(std::string())});
+  replayed.narrow = json.value("narrow", true);
   replayed.report = value_of(program_report_from_json(dump_json(json.at("report"))));
   return replayed;
 }
@@ -356,6 +357,7 @@ StageJobs::compare(const ProgramTask& task, const fs::path& expected, const fs::
   Json request = request_for(task, "compare");
   request["expected"] = expected.string();
   request["outputs"] = outputs.string();
+  request["narrow"] = narrow;
   return read_answer<OutputComparison>(ask(dump_json(request), task.seconds), comparison_of);
 }
 

@@ -110,6 +110,7 @@ struct ReplayFinding {
 struct Replayed {
   std::filesystem::path outputs; // empty where nothing was computed
   std::vector<ReplayFinding> findings;
+  bool narrow = true; // it computes with numbers of less than 32 bits
   ProgramReport report;
 };
 
@@ -154,9 +155,10 @@ public:
   Result<Answer<Replayed>> replay(const ProgramTask& task, const Recording& recording,
                                   const std::filesystem::path& inputs, ReplayMode mode,
                                   const std::filesystem::path& place);
+  // `narrow`: the tolerance is one that such numbers cannot meet where the task has wider ones.
   Result<Answer<OutputComparison>> compare(const ProgramTask& task,
                                            const std::filesystem::path& expected,
-                                           const std::filesystem::path& outputs);
+                                           const std::filesystem::path& outputs, bool narrow);
 
 private:
   // The reply of a request given as JSON text without its number.

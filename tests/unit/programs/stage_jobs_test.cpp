@@ -70,7 +70,7 @@ TEST(StageJobs, NumbersThatJsonHasNotAreRead) {
   auto script = honest({});
   script.replies["compare"] = [](const Json&) { return test::mismatch(); };
   auto jobs = jobs_of(script);
-  const auto compared = jobs.compare(a_task(), "expected.pt", "outputs.pt");
+  const auto compared = jobs.compare(a_task(), "expected.pt", "outputs.pt", false);
   ASSERT_TRUE(compared && *compared);
   EXPECT_FALSE((*compared)->right);
   ASSERT_TRUE((*compared)->worst);
