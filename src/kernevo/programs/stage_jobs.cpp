@@ -352,8 +352,9 @@ Result<Answer<Replayed>> StageJobs::replay(const ProgramTask& task, const Record
   return read_answer<Replayed>(ask(dump_json(request), task.seconds), replayed_of);
 }
 
-Result<Answer<OutputComparison>>
-StageJobs::compare(const ProgramTask& task, const fs::path& expected, const fs::path& outputs) {
+Result<Answer<OutputComparison>> StageJobs::compare(const ProgramTask& task,
+                                                    const fs::path& expected,
+                                                    const fs::path& outputs, bool narrow) {
   Json request = request_for(task, "compare");
   request["expected"] = expected.string();
   request["outputs"] = outputs.string();
