@@ -365,48 +365,68 @@ private:
     return fault;
   }
 
-  // Programs may be made for the task's own sizes alone. Then those decide.
+  // Programs may be made for the task's own sizes alone, or for such as are like them. Then those
+  // decide, or the nearest that this machine can run.
   Result<ProgramCheck> retried_at_own_sizes(CaseFault small) {
     if (small.rung == Rung::parse || small.rung == Rung::compile || options_.small_only)
       return failed(std::move(small));
     const ProgramCase& real = *check_.task.find(CaseKind::real);
-    if (fits(real)) {
-      std::vector<CheckedCase> before = std::exchange(check_.verdict.cases, {});
-      // All that small sizes are judged by is left to them.
-      const bool sanitize = kSanitized * seconds_whole(real) <= patience();
-      KERNEVO_TRY(fault, judge(real, Rung::real_shapes,
-                               {.every_kind = true,
-                                .sanitize = sanitize,
-                                .last_chance = true,
-                                .price = options_.price}));
-      if (!fault) {
-        warn(fmt::format("made for the task's own sizes alone: {}", small.summary));
-        return concluded();
+    const ProgramCase* const nearest = nearest_to_real();
+    if (nearest == nullptr)
+      return failed(unproven_where_it_names_its_size(std::move(small), real));
+    std::vector<CheckedCase> before = std::exchange(check_.verdict.cases, {});
+    // All that small sizes are judged by is left to them.
+    const Care care{.every_kind = true,
+                    .sanitize = kSanitized * seconds_whole(*nearest) <= patience(),
+                    .last_chance = true,
+                    .price = options_.price || nearest != &real};
+    KERNEVO_TRY(fault, judge(*nearest, Rung::real_shapes, care));
+    if (!fault) {
+      warn(fmt::format("made for the task's own sizes, or such as are like them: {}",
+                       small.summary));
+      if (nearest != &real) {
+        KERNEVO_TRY(other, same_at(real, *nearest));
+        if (other)
+          return failed(std::move(*other));
       }
-      // Where it fails alike, small sizes show it best; else what it is made for counts.
-      if (fault->kind != small.kind)
-        return failed(std::move(*fault));
-      check_.verdict.cases = std::move(before);
-      return failed(std::move(small));
+      return concluded();
     }
-    if (names_own_size(real)) {
-      small.fault_class = FaultClass::ambiguous;
-      small.kind = FaultKind::unproven;
-      small.summary = fmt::format("it seems to be made for the task's own sizes alone ({}), which "
-                                  "are too large to run here: {}",
-                                  real.inputs, small.summary);
-    }
-    return failed(std::move(small));
+    // Where it fails alike, small sizes show it best; else what it is made for counts.
+    if (nearest == &real && fault->kind != small.kind)
+      return failed(std::move(*fault));
+    check_.verdict.cases = std::move(before);
+    return failed(nearest == &real ? std::move(small)
+                                   : unproven_where_it_names_its_size(std::move(small), real));
   }
 
-  // Of the sizes that were changed to make the task smaller.
+  // The task's own sizes, or the largest below that this machine can run; null where there are none
+  // but those that failed.
+  const ProgramCase* nearest_to_real() const {
+    for (const CaseKind kind : {CaseKind::real, CaseKind::scaled, CaseKind::middle})
+      if (const ProgramCase* one = check_.task.find(kind); one != nullptr && fits(*one))
+        return one;
+    return nullptr;
+  }
+
+  CaseFault unproven_where_it_names_its_size(CaseFault fault, const ProgramCase& real) const {
+    if (!names_own_size(real))
+      return fault;
+    fault.fault_class = FaultClass::ambiguous;
+    fault.kind = FaultKind::unproven;
+    fault.summary =
+        fmt::format("it seems to be made for the task's own sizes alone ({}), which are "
+                    "too large to run here: {}",
+                    real.inputs, fault.summary);
+    return fault;
+  }
+
+  // One that smaller cases do not have.
   bool names_own_size(const ProgramCase& real) const {
-    const Json sizes = Json::parse(real.globals);
-    for (const auto& [name, value] : sizes.items())
-      if (value.is_number_integer() && value.get<std::int64_t>() >= 16 &&
-          names_number(source_, value.get<std::int64_t>()))
-        return true;
-    return false;
+    const ProgramCase& least = check_.task.cases.front();
+    return std::ranges::any_of(real.extents, [&](std::int64_t extent) {
+      return extent >= 16 && std::ranges::find(least.extents, extent) == least.extents.end() &&
+             names_number(source_, extent);
+    });
   }
 
   ProgramCheck failed(CaseFault fault) {

@@ -86,8 +86,12 @@ ProgramCase case_of(const Json& json) {
   one.id = json.at("id");
   one.kind = enum_at(json, "kind", CaseKind::real);
   one.globals = dump_json(json.at("globals"));
-  for (const Json& input : list_at(json, "inputs"))
+  for (const Json& input : list_at(json, "inputs")) {
     one.inputs += (one.inputs.empty() ? "" : ", ") + shape_text(input);
+    if (input.contains("shape"))
+      for (const Json& extent : input.at("shape"))
+        one.extents.push_back(extent.get<std::int64_t>());
+  }
   one.outputs = elements_of(json.at("outputs"));
   one.input_bytes = json.at("input_bytes");
   one.weight_bytes = json.at("weight_bytes");

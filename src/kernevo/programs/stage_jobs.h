@@ -47,9 +47,10 @@ std::string_view name_of(CaseKind kind);
 struct ProgramCase {
   std::string id;
   CaseKind kind = CaseKind::small;
-  std::string globals;       // JSON: the sizes of the task file and what they are here
-  std::string inputs;        // for people: "16x1024 float32, 3"
-  std::uint64_t outputs = 0; // elements
+  std::string globals;               // JSON: the sizes of the task file and what they are here
+  std::string inputs;                // for people: "16x1024 float32, 3"
+  std::vector<std::int64_t> extents; // of the inputs, all of them
+  std::uint64_t outputs = 0;         // elements
   std::uint64_t input_bytes = 0;
   std::uint64_t weight_bytes = 0;
   std::uint64_t output_bytes = 0;

@@ -76,7 +76,7 @@ TEST_F(JudgeProgram, AProgramMadeForTheTasksOwnSizesIsJudgedThere) {
   const ProgramCheck made = check(script);
   EXPECT_TRUE(made.verdict.correct) << made.verdict.summary;
   ASSERT_EQ(made.verdict.cases.size(), 1U);
-  EXPECT_NE(made.verdict.warnings.back().find("own sizes alone"), std::string::npos);
+  EXPECT_NE(made.verdict.warnings.back().find("made for the task's own sizes"), std::string::npos);
 }
 
 TEST_F(JudgeProgram, WhatFailsAtSmallSizesAndIsTooLargeToRunIsUnprovenWhereItNamesItsSize) {
@@ -87,6 +87,25 @@ TEST_F(JudgeProgram, WhatFailsAtSmallSizesAndIsTooLargeToRunIsUnprovenWhereItNam
   };
   EXPECT_EQ(run("import triton\nROWS = 268435456\n").fault, FaultKind::unproven);
   EXPECT_EQ(run("import triton\n").fault, FaultKind::correctness_mismatch);
+}
+
+TEST_F(JudgeProgram, AProgramMadeForSizesLikeItsOwnIsJudgedAtTheNearestThatCanBeRun) {
+  auto script = honest(
+      {sizes("small", 4), sizes("odd", 7), sizes("scaled", 1 << 16), sizes("real", 1 << 28)});
+  script.replies["record"] = [record = script.replies["record"],
+                              seen = 0](const Json& request) mutable {
+    return ++seen == 2 ? test::fault("raised", "its blocks do not divide 7 rows") : record(request);
+  };
+  script.replies["replay"] = [](const Json& request) {
+    const bool priced = request.at("mode") == "priced";
+    return Json{{"outputs", priced ? Json() : Json("outputs.pt")},
+                {"findings", Json::array()},
+                {"report", test::report(request.at("inputs").is_null() ? 30e6 : 20e3)}};
+  };
+  const ProgramCheck made = check(script);
+  EXPECT_TRUE(made.verdict.correct) << made.verdict.summary;
+  ASSERT_EQ(made.verdict.cases.size(), 1U);
+  EXPECT_EQ(made.verdict.cases[0].case_id, "65536x16");
 }
 
 TEST_F(JudgeProgram, AFindingOfTheReplayIsAFault) {
