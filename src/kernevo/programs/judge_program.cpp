@@ -9,6 +9,7 @@
 #include "kernevo/programs/same_work.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
@@ -420,11 +421,14 @@ private:
     return fault;
   }
 
-  // One that smaller cases do not have.
+  // One that the nearest case does not have. Small powers of two are sizes of blocks, too.
   bool names_own_size(const ProgramCase& real) const {
-    const ProgramCase& least = check_.task.cases.front();
+    const ProgramCase* const nearest = nearest_to_real();
+    const ProgramCase& other = nearest != nullptr ? *nearest : check_.task.cases.front();
     return std::ranges::any_of(real.extents, [&](std::int64_t extent) {
-      return extent >= 16 && std::ranges::find(least.extents, extent) == least.extents.end() &&
+      const bool block = extent <= 1024 && std::has_single_bit(static_cast<std::uint64_t>(extent));
+      return extent >= 16 && !block &&
+             std::ranges::find(other.extents, extent) == other.extents.end() &&
              names_number(source_, extent);
     });
   }
