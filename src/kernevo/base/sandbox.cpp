@@ -194,10 +194,10 @@ bool allow_program(scmp_filter_ctx filter) {
                                          SCMP_SYS(recvmsg),
                                          SCMP_SYS(sendmsg)}); // it has sockets, but makes none
   for (const int call : {SCMP_SYS(kill), SCMP_SYS(tgkill)})
-    rules = rules && allow_where(filter, call, SCMP_A0(SCMP_CMP_EQ, self));
+    rules = rules && allow_where(filter, call, SCMP_A0(SCMP_CMP_EQ, self, 0));
   for (const int what : {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_CAPBSET_READ})
     rules = rules && allow_where(filter, SCMP_SYS(prctl),
-                                 SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(what)));
+                                 SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(what), 0));
   for (const unsigned long what : {FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, TCGETS, TIOCGWINSZ})
     rules = rules &&
             allow_where(filter, SCMP_SYS(ioctl), SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffU, what));
@@ -206,8 +206,8 @@ bool allow_program(scmp_filter_ctx filter) {
     rules = rules &&
             allow_where(filter, SCMP_SYS(fcntl),
                         SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffU, static_cast<scmp_datum_t>(what)));
-  return rules && allow_where(filter, SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0)) &&
-         allow_where(filter, SCMP_SYS(sched_setaffinity), SCMP_A0(SCMP_CMP_EQ, 0));
+  return rules && allow_where(filter, SCMP_SYS(prlimit64), SCMP_A2(SCMP_CMP_EQ, 0, 0)) &&
+         allow_where(filter, SCMP_SYS(sched_setaffinity), SCMP_A0(SCMP_CMP_EQ, 0, 0));
 }
 
 bool deny_network_and_tracing(scmp_filter_ctx filter) {
