@@ -118,17 +118,19 @@ public:
     if (!described)
       return tl::unexpected<Error>(of_task(described.error()));
     check_.task = std::move(*described);
-    warn_all(check_.task.warnings);
+    for (const std::string& warning : check_.task.warnings)
+      warn(warning);
     // Where the task's own sizes are too large, what smaller ones take is what they are held
     // against.
     const Care small{.every_kind = true,
                      .sanitize = true,
                      .price = !options_.small_only && !fits(*check_.task.find(CaseKind::real))};
-    for (const CaseKind kind : {CaseKind::small, CaseKind::odd}) {
-      KERNEVO_TRY(fault, judge_all(kind, Rung::small_shapes, small));
-      if (fault)
-        return retried_at_own_sizes(std::move(*fault));
-    }
+    for (const CaseKind kind : {CaseKind::small, CaseKind::odd})
+      if (const ProgramCase* one = check_.task.find(kind)) {
+        KERNEVO_TRY(fault, judge(*one, Rung::small_shapes, small));
+        if (fault)
+          return retried_at_own_sizes(std::move(*fault));
+      }
     if (!options_.small_only) {
       KERNEVO_TRY(fault, judge_large());
       if (fault)
@@ -154,25 +156,12 @@ private:
     if (std::find(warnings.begin(), warnings.end(), text) == warnings.end())
       warnings.push_back(std::move(text));
   }
-  void warn_all(const std::vector<std::string>& texts) {
-    for (const std::string& text : texts)
-      warn(text);
-  }
 
   double patience() const { return options_.patience_minutes * 60; }
+  // Whether it can be run whole. Inputs, decoys, a snapshot, what is expected and what came: six
+  // copies.
   bool fits(const ProgramCase& one) const {
-    return can_be_run_whole(one, options_.task.memory, patience() / 4);
-  }
-
-  Result<std::optional<CaseFault>> judge_all(CaseKind kind, Rung rung, Care care) {
-    for (const ProgramCase& one : check_.task.cases) {
-      if (one.kind != kind)
-        continue;
-      KERNEVO_TRY(fault, judge(one, rung, care));
-      if (fault)
-        return std::optional(std::move(*fault));
-    }
-    return std::optional<CaseFault>();
+    return one.bytes() * 6 <= options_.task.memory && seconds_whole(one) <= patience() / 4;
   }
 
   // The task's own sizes where this machine can run them, else the nearest, and a look at whether
@@ -484,11 +473,6 @@ private:
 };
 
 } // namespace
-
-bool can_be_run_whole(const ProgramCase& one, std::uint64_t memory, double seconds) {
-  // Inputs, decoys, a snapshot, what is expected and what came: six copies.
-  return one.bytes() * 6 <= memory && seconds_whole(one) <= seconds;
-}
 
 Result<ProgramCheck> check_program(StageJobs& jobs, const ProgramCheckOptions& options) {
   const auto begin = std::chrono::steady_clock::now();

@@ -42,8 +42,4 @@ struct ProgramCheck {
 // Result errors are the task's or the machine's; what the program does wrong is in the verdict.
 Result<ProgramCheck> check_program(StageJobs& jobs, const ProgramCheckOptions& options);
 
-// Whether a case can be run whole within such a time: the arithmetic and the elements that a
-// virtual GPU does in a second on an ordinary machine.
-bool can_be_run_whole(const ProgramCase& one, std::uint64_t memory, double seconds);
-
 } // namespace kernevo
