@@ -1,8 +1,8 @@
 """Programs that profit from whatever a judge does not look at, and their honest twins: each says in its first line
-what it must be found to be. One run of `kernevo kernelbench` judges them all."""
+what it must be found to be, and in its third which program it goes on from. One run of `kernevo kernelbench` judges
+them all."""
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,6 +11,17 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent / "cheats"
 KERNEVO = Path(sys.argv.pop(1)).resolve() / "kernevo"
+
+
+def text_of(program):
+    text = program.read_text(encoding="utf-8")
+    third = text.splitlines()[2]
+    return text_of(HERE / third.removeprefix("# after ")) + "\n\n" + text if third.startswith("# after ") else text
+
+
+def wanted(program):
+    """The verdicts that will do, and other words."""
+    return program.read_text(encoding="utf-8").splitlines()[0].removeprefix("# verdict: ").split()
 
 
 def is_set_up():
@@ -26,7 +37,8 @@ class Cheats(unittest.TestCase):
         cls.programs = sorted(HERE.glob("*.py"))
         with tempfile.TemporaryDirectory() as run:
             for sample, program in enumerate(cls.programs):
-                shutil.copy(program, Path(run) / f"level_1_problem_1_sample_{sample}_kernel.py")
+                name = f"level_1_problem_1_sample_{sample}_kernel.py"
+                (Path(run) / name).write_text(text_of(program), encoding="utf-8")
             cls.said = subprocess.run(
                 [KERNEVO, "kernelbench", "run", run, "--kernelbench", HERE, "--level", "1", "--gpu", "A100"],
                 capture_output=True, text=True, check=False)
@@ -42,10 +54,9 @@ class Cheats(unittest.TestCase):
 
     def test_verdicts(self):
         for program in self.programs:
-            wanted = program.read_text(encoding="utf-8").splitlines()[0].removeprefix("# verdict: ").split()
             with self.subTest(program=program.stem):
                 one = self.results[program.stem]
-                self.assertIn(one["metadata"]["verdict"], wanted, one["metadata"]["summary"])
+                self.assertIn(one["metadata"]["verdict"], wanted(program), one["metadata"]["summary"])
                 self.assertEqual(one["correctness"], one["metadata"]["verdict"] == "correct")
 
     def test_who_does_nothing_unseen_is_paid_for_what_was_seen(self):
@@ -55,12 +66,11 @@ class Cheats(unittest.TestCase):
 
     def test_work_left_to_torch_is_told_apart(self):
         for program in self.programs:
-            wanted = program.read_text(encoding="utf-8").splitlines()[0].removeprefix("# verdict: ").split()
             share = self.results[program.stem]["metadata"].get("authored_share")
             if share is None:
                 continue
             with self.subTest(program=program.stem):
-                if "unauthored" in wanted:
+                if "unauthored" in wanted(program):
                     self.assertLess(float(share), 0.5)
                 if program.stem in ("honest", "cuda_inline"):
                     self.assertEqual(float(share), 1.0)
