@@ -1,5 +1,6 @@
 // Bad input through the real program: the exit code, one line on stderr that names the place and
 // the fix, and nothing half-written.
+#include "expect_line.h"
 #include "run_program.h"
 #include "test_folder.h"
 #include "toolchain_test.h"
@@ -31,17 +32,6 @@ protected:
   }
   std::string path(const std::string& name) const { return folder_.path(name); }
 
-  // One line on stderr that has all these words; the exit code.
-  static void expect_line(const SubprocessResult& run, int exit_code,
-                          const std::vector<std::string>& words) {
-    EXPECT_EQ(run.exit_status, exit_code) << run.output << run.error_output;
-    EXPECT_EQ(run.signal, 0);
-    EXPECT_EQ(std::count(run.error_output.begin(), run.error_output.end(), '\n'), 1)
-        << run.error_output;
-    for (const std::string& word : words)
-      EXPECT_NE(run.error_output.find(word), std::string::npos)
-          << "no '" << word << "' in: " << run.error_output;
-  }
   static SubprocessResult kernevo(const std::vector<std::string>& arguments,
                                   const std::map<std::string, std::string>& settings = {}) {
     return run_program(program_path(), arguments, settings);

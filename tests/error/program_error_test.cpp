@@ -1,10 +1,9 @@
 // What is wrong with a command about Python programs, before any Python is asked.
-#include "kernevo/base/subprocess.h"
+#include "expect_line.h"
 #include "places.h"
 #include "run_program.h"
 #include "test_folder.h"
 
-#include <algorithm>
 #include <gtest/gtest.h>
 
 namespace kernevo {
@@ -12,16 +11,11 @@ namespace {
 
 class BadProgram : public testing::Test {
 protected:
-  void expect_line(const std::vector<std::string>& arguments, int exit_code,
+  void expect_said(const std::vector<std::string>& arguments, int exit_code,
                    const std::vector<std::string>& words) const {
-    const SubprocessResult run = run_program(
-        program_path(), arguments, {{"KERNEVO_PYTHON_PLACE", folder_.path("no-environment")}});
-    EXPECT_EQ(run.exit_status, exit_code) << run.output << run.error_output;
-    EXPECT_EQ(std::count(run.error_output.begin(), run.error_output.end(), '\n'), 1)
-        << run.error_output;
-    for (const std::string& word : words)
-      EXPECT_NE(run.error_output.find(word), std::string::npos)
-          << "no '" << word << "' in: " << run.error_output;
+    expect_line(run_program(program_path(), arguments,
+                            {{"KERNEVO_PYTHON_PLACE", folder_.path("no-environment")}}),
+                exit_code, words);
   }
 
   const TestFolder folder_;
@@ -30,41 +24,41 @@ protected:
 };
 
 TEST_F(BadProgram, WithoutAnEnvironmentTheFixIsTheSetUp) {
-  expect_line({"check", task_, program_}, 3, {"PyTorch and Triton", "kernevo setup python"});
-  expect_line({"bench", task_, program_}, 3, {"kernevo setup python"});
-  expect_line({"compare", task_, program_, program_}, 3, {"kernevo setup python"});
+  expect_said({"check", task_, program_}, 3, {"PyTorch and Triton", "kernevo setup python"});
+  expect_said({"bench", task_, program_}, 3, {"kernevo setup python"});
+  expect_said({"compare", task_, program_, program_}, 3, {"kernevo setup python"});
 }
 TEST_F(BadProgram, MissingFiles) {
-  expect_line({"check", folder_.path("none.py"), program_}, 2, {"none.py", "no such task file"});
-  expect_line({"check", task_, folder_.path("none.py")}, 2, {"none.py", "no such program"});
+  expect_said({"check", folder_.path("none.py"), program_}, 2, {"none.py", "no such task file"});
+  expect_said({"check", task_, folder_.path("none.py")}, 2, {"none.py", "no such program"});
 }
 TEST_F(BadProgram, TooFewFiles) {
-  expect_line({"check", task_}, 2, {"1 files are named, 2 are needed"});
-  expect_line({"compare", task_, program_}, 2, {"2 files are named, 3 are needed"});
+  expect_said({"check", task_}, 2, {"1 files are named, 2 are needed"});
+  expect_said({"compare", task_, program_}, 2, {"2 files are named, 3 are needed"});
   // A kernel's commands say so as well.
-  expect_line({"check", folder_.write("t.yaml", "op_name: add\n")}, 2, {"no kernel is named"});
+  expect_said({"check", folder_.write("t.yaml", "op_name: add\n")}, 2, {"no kernel is named"});
 }
 TEST_F(BadProgram, ARealGpuIsRefused) {
-  expect_line({"check", task_, program_, "--device", "cuda:0"}, 2, {"virtual GPUs", "--gpu"});
+  expect_said({"check", task_, program_, "--device", "cuda:0"}, 2, {"virtual GPUs", "--gpu"});
 }
 TEST_F(BadProgram, AProblemNeedsItsLevelAndNumber) {
-  expect_line({"check", "--kernelbench", folder_.path(""), program_}, 2,
+  expect_said({"check", "--kernelbench", folder_.path(""), program_}, 2,
               {"a level and a problem", "--level 1"});
 }
 TEST_F(BadProgram, AnUnknownPrecisionNamesThoseThereAre) {
-  expect_line({"check", task_, program_, "--precision", "fp8"}, 2, {"fp8", "bf16"});
+  expect_said({"check", task_, program_, "--precision", "fp8"}, 2, {"fp8", "bf16"});
 }
 TEST_F(BadProgram, RunsOfKernelBench) {
-  expect_line({"kernelbench", "walk", folder_.path("")}, 2, {"walk", "kernelbench run"});
-  expect_line({"kernelbench", "run", folder_.path("none")}, 2, {"none", "folder"});
-  expect_line({"kernelbench", "run", folder_.path("")}, 2, {"--kernelbench"});
-  expect_line({"kernelbench", "show", folder_.path("")}, 2, {"eval_results.json"});
+  expect_said({"kernelbench", "walk", folder_.path("")}, 2, {"walk", "kernelbench run"});
+  expect_said({"kernelbench", "run", folder_.path("none")}, 2, {"none", "folder"});
+  expect_said({"kernelbench", "run", folder_.path("")}, 2, {"--kernelbench"});
+  expect_said({"kernelbench", "show", folder_.path("")}, 2, {"eval_results.json"});
 }
 TEST_F(BadProgram, BrokenResultsAreNamedAndKept) {
   const std::string results = folder_.write("eval_results.json", "{\"1\": [{\"sample_id\": -1}]}");
-  expect_line({"kernelbench", "show", folder_.path("")}, 2, {"eval_results.json", "mend it"});
+  expect_said({"kernelbench", "show", folder_.path("")}, 2, {"eval_results.json", "mend it"});
   folder_.write("eval_results.json", "{\"one\": []}");
-  expect_line({"kernelbench", "show", folder_.path("")}, 2, {"no number of a problem"});
+  expect_said({"kernelbench", "show", folder_.path("")}, 2, {"no number of a problem"});
 }
 
 TEST(KernelBenchResults, TheirOwnFilesAreTold) {

@@ -1,4 +1,5 @@
 // `kernevo tune` through the real program.
+#include "expect_line.h"
 #include "run_program.h"
 #include "test_folder.h"
 #include "toolchain_test.h"
@@ -73,13 +74,8 @@ protected:
   }
   // Exit code 2, nothing but one line that has all these words, and no file that was not there.
   void expect_refused(const SubprocessResult& run, const std::vector<std::string>& words) const {
-    EXPECT_EQ(run.exit_status, 2) << run.output << run.error_output;
+    expect_line(run, 2, words);
     EXPECT_EQ(run.output, "");
-    EXPECT_EQ(std::count(run.error_output.begin(), run.error_output.end(), '\n'), 1)
-        << run.error_output;
-    for (const std::string& word : words)
-      EXPECT_NE(run.error_output.find(word), std::string::npos)
-          << "no '" << word << "' in: " << run.error_output;
   }
 
   const TestFolder folder_;
